@@ -1,10 +1,10 @@
 import { counted } from './counted.ts';
-import { deadLetterJson, haltLine, plainCommand } from './dead-letters/text.ts';
 import type { HoldingsStore, Snapshot } from './holdings/facts.ts';
 import type { Health, NotReadyCause, Readiness } from './http/readiness.ts';
 import type { IngestStatus } from './ingest/status.ts';
 import { formatTime, type Micros } from './ledger/time.ts';
-import type { Standing } from './views/read/standing.ts';
+import { deadLetterJson, haltLine, plainCommand } from './views/dead-letter-advice.ts';
+import type { StoredStatus } from './views/read/stored-status.ts';
 
 /**
  * What /readyz and /status say, from the ingest's status and what is in the views. `failure`: the error that ended the writer's thread.
@@ -45,7 +45,7 @@ export function timeOrNull(time: Micros | null): string | null {
 }
 
 /** Health of a process that only reads what another one writes: what of it is stored. */
-export function createReadOnlyHealth(version: string, store: HoldingsStore, standing: () => Standing): Health {
+export function createReadOnlyHealth(version: string, store: HoldingsStore, standing: () => StoredStatus): Health {
   return {
     async ready() {
       const { halted, deadLetters } = standing();

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { openPostgresStore } from '../../src/postgres/store.ts';
-import { openViewsStore } from '../../src/views/read/store.ts';
+import { openViewsStore } from '../../src/views/read/views-store.ts';
 import type { ReadEvent } from '../../test/support/flat/fold.ts';
 import { readCommitted } from '../../test/support/flat-decoder/read-committed.ts';
 import { expectedTables, storedTexts, textsOf } from '../../test/support/flink/compare.ts';

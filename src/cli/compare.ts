@@ -6,8 +6,8 @@ import { PARAMETERS } from '../holdings/table-question.ts';
 import { formatTime } from '../ledger/time.ts';
 import { Refusal } from '../refusal.ts';
 import { showGiven } from '../show-given.ts';
-import { openViewsStore } from '../views/read/store.ts';
-import { readUpdateOrder, type UpdateOrder } from '../views/read/update-order.ts';
+import { readUpdateOrder, type UpdateOrder } from '../views/read/stored-status.ts';
+import { openViewsStore } from '../views/read/views-store.ts';
 import { type CliCommand, EXIT, type Invocation, parseOption } from './command.ts';
 import { safeText } from './terminal.ts';
 

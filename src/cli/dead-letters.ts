@@ -1,10 +1,10 @@
-import { commandOn, deadLetterJson, LIST, nextText, placeText } from '../dead-letters/text.ts';
 import { coinsOf, dropHalted, retryHalted } from '../ingest/resolve-halt.ts';
 import { formatTime } from '../ledger/time.ts';
 import { Refusal } from '../refusal.ts';
 import { showGiven } from '../show-given.ts';
-import { openDeadLetters } from '../views/read/dead-letters.ts';
-import type { DeadLetter, DeadLetterCode } from '../views/store/dead-letters.ts';
+import { commandOn, deadLetterJson, LIST, nextText, placeText } from '../views/dead-letter-advice.ts';
+import type { DeadLetter, DeadLetterCode } from '../views/store/dead-letter-store.ts';
+import { openDeadLetters } from '../views/store/dead-letter-store.ts';
 import { type CliCommand, type CommandGroup, EXIT } from './command.ts';
 import { SERVE_KEYS } from './serve.ts';
 import { formatFacts, formatTable, safeBytes, safeJson, safeText } from './terminal.ts';

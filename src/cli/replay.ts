@@ -1,10 +1,10 @@
 import { counted } from '../counted.ts';
-import { commandOn, haltLine, LIST } from '../dead-letters/text.ts';
 import { readableSize } from '../feed/file/file-source.ts';
 import { type ReplayResult, replayInThread } from '../ingest/replay.ts';
 import { dsoWarning } from '../ingest/status.ts';
 import { formatTime } from '../ledger/time.ts';
-import { openViewsStore } from '../views/read/store.ts';
+import { commandOn, haltLine, LIST } from '../views/dead-letter-advice.ts';
+import { openViewsStore } from '../views/read/views-store.ts';
 import { type CliCommand, EXIT } from './command.ts';
 import { createProgress, FILE_BAR, fileStep } from './progress.ts';
 import { safeText } from './terminal.ts';

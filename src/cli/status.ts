@@ -6,8 +6,8 @@ import { createReadOnlyHealth } from '../health.ts';
 import { isObject } from '../json/untrusted.ts';
 import { Refusal } from '../refusal.ts';
 import { readVersion } from '../version.ts';
-import { openStanding } from '../views/read/standing.ts';
-import { openViewsStore } from '../views/read/store.ts';
+import { openStoredStatus } from '../views/read/stored-status.ts';
+import { openViewsStore } from '../views/read/views-store.ts';
 import type { CliCommand } from './command.ts';
 import { type Fact, formatFacts, safeJson } from './terminal.ts';
 
@@ -86,7 +86,7 @@ async function readService(url: string): Promise<Reading> {
 /** Of a directory what views.db stores is known: not whether a process reads a source for it. */
 async function readDirectory(dataDir: string): Promise<Reading> {
   using store = openViewsStore(dataDir);
-  using standing = openStanding(dataDir);
+  using standing = openStoredStatus(dataDir);
   const health = createReadOnlyHealth(readVersion(), store, standing.read);
   const status = STATUS.parse({ ...(await health.status()), phase: 'stored' });
   return { readiness: READINESS.parse(await health.ready()), status, atMs: performance.now() };

@@ -5,7 +5,7 @@ import { isPartyId, PARTY_EXPECTED } from '../ledger/party.ts';
 import { parseRequestTime } from '../ledger/time.ts';
 import { Refusal } from '../refusal.ts';
 import { showGiven } from '../show-given.ts';
-import { openViewsStore } from '../views/read/store.ts';
+import { openViewsStore } from '../views/read/views-store.ts';
 import { type CliCommand, parseOption } from './command.ts';
 import { formatTable } from './terminal.ts';
 

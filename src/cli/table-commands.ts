@@ -22,8 +22,8 @@ import {
 import { answerTable } from '../holdings/tables.ts';
 import { Refusal } from '../refusal.ts';
 import { showGiven } from '../show-given.ts';
-import { createRankings } from '../views/read/rankings.ts';
-import { openViewsStore } from '../views/read/store.ts';
+import { createRankings } from '../views/read/server-answers.ts';
+import { openViewsStore } from '../views/read/views-store.ts';
 import { type CliCommand, formOf, type Invocation, parseOption } from './command.ts';
 import { formatTable } from './terminal.ts';
 

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { counted } from '../counted.ts';
-import type { Difference } from '../views/verify/types.ts';
-import { verifyViews } from '../views/verify/verify.ts';
+import type { Difference } from '../views/verify/verify-context.ts';
+import { verifyViews } from '../views/verify/verify-views.ts';
 import { type CliCommand, EXIT } from './command.ts';
 import { createProgress } from './progress.ts';
 import { safeText } from './terminal.ts';

@@ -4,7 +4,7 @@ import { explained, mayPass } from '../machine-errors.ts';
 import { RETRY_DISK, RETRY_OPENING, retry } from '../retry.ts';
 import { fileSpec, knownKind, sourceKind } from '../sources.ts';
 import type { ThreadLogger } from '../threads/log-line.ts';
-import type { DeadLetter } from '../views/store/dead-letters.ts';
+import type { DeadLetter } from '../views/store/dead-letter-store.ts';
 import { PossibleGap } from '../views/write/possible-gap.ts';
 import { MigrationIdMissing } from '../views/write/source-migration.ts';
 import type { ViewsWriter } from '../views/write/writer.ts';

@@ -2,7 +2,7 @@ import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
 import { type Chunk, messageCount } from '../chunk/chunk.ts';
 import { BrokenContainer, FeedRefused, type NamedSource } from '../feed/source.ts';
 import { Refusal } from '../refusal.ts';
-import type { DeadLetter } from '../views/store/dead-letters.ts';
+import type { DeadLetter } from '../views/store/dead-letter-store.ts';
 import { furthestOf } from '../views/write/source-start.ts';
 import type { ViewsWriter } from '../views/write/writer.ts';
 import type { Feed } from './feed-thread.ts';

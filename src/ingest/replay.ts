@@ -7,7 +7,7 @@ import { fileSpec } from '../sources.ts';
 import type { ThreadContract } from '../threads/contract.ts';
 import { startThread, threadFile, WRITING } from '../threads/thread.ts';
 import { makeDataDirectory } from '../views/store/database.ts';
-import type { DeadLetter } from '../views/store/dead-letters.ts';
+import type { DeadLetter } from '../views/store/dead-letter-store.ts';
 import { lockForWriting } from '../views/store/writer-lock.ts';
 import type { Counts } from '../views/write/counts.ts';
 import { ViewsWriter, type WriterOptions } from '../views/write/writer.ts';

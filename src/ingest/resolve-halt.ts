@@ -2,7 +2,7 @@ import { tryDecode } from '../decode/decode.ts';
 import { BadUpdate } from '../ledger/bad-update.ts';
 import { Refusal } from '../refusal.ts';
 import { requireViews } from '../views/store/database.ts';
-import type { DeadLetter, DeadLetterKind } from '../views/store/dead-letters.ts';
+import type { DeadLetter, DeadLetterKind } from '../views/store/dead-letter-store.ts';
 import { lockForWriting } from '../views/store/writer-lock.ts';
 import { ViewsWriter, type WriterOptions } from '../views/write/writer.ts';
 import { decodeAlone } from './decode-chunks.ts';

@@ -1,6 +1,6 @@
 import type { SourceStatus } from '../feed/source.ts';
 import type { Micros } from '../ledger/time.ts';
-import type { DeadLetterFacts } from '../views/store/dead-letters.ts';
+import type { DeadLetterFacts } from '../views/store/dead-letter-store.ts';
 import type { Counts } from '../views/write/counts.ts';
 import type { Timings } from './timings.ts';
 

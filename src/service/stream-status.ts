@@ -1,10 +1,10 @@
-import { placeText } from '../dead-letters/text.ts';
 import { degradedLines, isCaughtUp, phaseReason, quarantinedLines } from '../health.ts';
 import type { Readiness } from '../http/readiness.ts';
 import type { StreamStatus } from '../http/stream-operation.ts';
 import type { IngestStatus } from '../ingest/status.ts';
-import type { Standing } from '../views/read/standing.ts';
-import type { DeadLetterFacts } from '../views/store/dead-letters.ts';
+import { placeText } from '../views/dead-letter-advice.ts';
+import type { StoredStatus } from '../views/read/stored-status.ts';
+import type { DeadLetterFacts } from '../views/store/dead-letter-store.ts';
 
 /** Of the phases in which it does not read. */
 const PHASES: Readonly<Partial<Record<IngestStatus['phase'], StreamStatus['phase']>>> = {
@@ -32,7 +32,10 @@ export function streamStatus(status: IngestStatus, { ready, reasons }: Readiness
 }
 
 /** Of a process that reads what another one writes: whether that one is behind its source is not stored. */
-export function readOnlyStreamStatus({ halted, deadLetters }: Standing, { ready, reasons }: Readiness): StreamStatus {
+export function readOnlyStreamStatus(
+  { halted, deadLetters }: StoredStatus,
+  { ready, reasons }: Readiness,
+): StreamStatus {
   return {
     phase: halted === null ? 'caught_up' : 'halted',
     lag_seconds: null,

@@ -4,11 +4,11 @@ import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import type { Config } from '../config/load-config.ts';
 import { gauges } from '../http/prometheus.ts';
-import { startAnswers } from '../views/read/answers.ts';
 import type { ReadLoad } from '../views/read/reader-thread.ts';
-import { openEventLoopStore } from '../views/read/store.ts';
+import { startAnswers } from '../views/read/server-answers.ts';
+import { openEventLoopStore } from '../views/read/views-store.ts';
 import { viewsFile } from '../views/store/database.ts';
-import { SCHEMA_VERSION } from '../views/store/schema.ts';
+import { SCHEMA_VERSION } from '../views/store/views-schema.ts';
 import type { Holdings } from './role.ts';
 
 /** The views of a data directory, and the threads that read them. */

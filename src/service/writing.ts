@@ -1,12 +1,12 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config/load-config.ts';
-import { commandOn, deadLetterJson, type PrintCommand } from '../dead-letters/text.ts';
 import type { SourceSpec } from '../feed/source.ts';
 import { createHealth } from '../health.ts';
 import { lookBeforeMaking } from '../ingest/look-at-files.ts';
 import { dsoWarning, type IngestStatus } from '../ingest/status.ts';
 import { startIngest } from '../ingest/writer-thread.ts';
 import { openUsers } from '../users/open-users.ts';
+import { commandOn, deadLetterJson, type PrintCommand } from '../views/dead-letter-advice.ts';
 import { makeDataDirectory } from '../views/store/database.ts';
 import { lockForWriting } from '../views/store/writer-lock.ts';
 import type { Role } from './role.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDeadLetters } from '../../src/views/read/dead-letters.ts';
-import type { DeadLetter } from '../../src/views/store/dead-letters.ts';
+import type { DeadLetter } from '../../src/views/store/dead-letter-store.ts';
+import { openDeadLetters } from '../../src/views/store/dead-letter-store.ts';
 import { BAD_UPDATES, type BadKind, badMessage, GOOD } from '../support/decode/bad-updates.ts';
 import * as messages from '../support/decode/messages.ts';
 import type { HistoryUpdate } from '../support/ledger/history.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { dropHalted } from '../../src/ingest/resolve-halt.ts';
-import { openDeadLetters } from '../../src/views/read/dead-letters.ts';
-import type { DeadLetter } from '../../src/views/store/dead-letters.ts';
+import type { DeadLetter } from '../../src/views/store/dead-letter-store.ts';
+import { openDeadLetters } from '../../src/views/store/dead-letter-store.ts';
 import { oddLedger } from '../support/ledger/options.ts';
 import { createRandom, type Random } from '../support/ledger/random.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';

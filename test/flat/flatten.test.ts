@@ -5,7 +5,7 @@ import { decodeMessage } from '../../src/decode/decode.ts';
 import type { FlatEvent } from '../../src/flat/flat-event.ts';
 import { type FlattenRules, flatten } from '../../src/flat/flatten.ts';
 import { BadUpdate } from '../../src/ledger/bad-update.ts';
-import { openViewsStore } from '../../src/views/read/store.ts';
+import { openViewsStore } from '../../src/views/read/views-store.ts';
 import * as messages from '../support/decode/messages.ts';
 import { foldFlat, type ReadEvent, totalsAt } from '../support/flat/fold.ts';
 import { FLAT_DSO, flatLedger } from '../support/flat/ledgers.ts';

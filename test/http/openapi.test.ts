@@ -8,8 +8,8 @@ import { DOCUMENTS, STORY_EXAMPLE, servedDocuments } from '../../src/http/openap
 import { SERVICE_OPERATIONS } from '../../src/http/service-operations.ts';
 import { TABLE_OPERATIONS } from '../../src/http/table-operations.ts';
 import { readVersion } from '../../src/version.ts';
-import { startAnswers } from '../../src/views/read/answers.ts';
-import { openEventLoopStore } from '../../src/views/read/store.ts';
+import { startAnswers } from '../../src/views/read/server-answers.ts';
+import { openEventLoopStore } from '../../src/views/read/views-store.ts';
 import { fixture } from '../support/http/expected-answers.ts';
 import { type HoldingsService, makeDataDirectory, openHoldings, post } from '../support/http/holdings-service.ts';
 import { oddLedger } from '../support/ledger/options.ts';

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { migrateStore, STORE_FORM } from '../../src/postgres/migrate.ts';
 import { openPostgresStore } from '../../src/postgres/store.ts';
 import { TABLES } from '../../src/postgres/tables.ts';
-import { openViewsStore } from '../../src/views/read/store.ts';
+import { openViewsStore } from '../../src/views/read/views-store.ts';
 import { FLAT_DSO, flatLedger } from '../support/flat/ledgers.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';
 import { tablesOfFeed } from '../support/postgres/feed-tables.ts';

@@ -6,7 +6,7 @@ import { startSealer } from '../../src/postgres/sealer.ts';
 import type { PostgresSettings } from '../../src/postgres/settings.ts';
 import { STANDING } from '../../src/postgres/standing.ts';
 import { openPostgresStore } from '../../src/postgres/store.ts';
-import { openViewsStore } from '../../src/views/read/store.ts';
+import { openViewsStore } from '../../src/views/read/views-store.ts';
 import { FLAT_DSO, flatLedger } from '../support/flat/ledgers.ts';
 import { createRandom } from '../support/ledger/random.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { openViewsStore } from '../../src/views/read/store.ts';
+import { openViewsStore } from '../../src/views/read/views-store.ts';
 import { fixture } from '../support/http/expected-answers.ts';
 import { oddLedger } from '../support/ledger/options.ts';
 import { parseLedger } from '../support/ledger/parse-ledger.ts';

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { IngestStatus } from '../../src/ingest/status.ts';
 import { createStatusReporter, type StatusReporter } from '../../src/ingest/status-reporter.ts';
 import { noTimings } from '../../src/ingest/timings.ts';
-import { createDeadLetterCounter, type Decision } from '../../src/views/store/dead-letters.ts';
+import { createDeadLetterCounter, type Decision } from '../../src/views/store/dead-letter-store.ts';
 import { ViewsWriter } from '../../src/views/write/writer.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { watchStatements } from '../support/program/watched-statements.ts';

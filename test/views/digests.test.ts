@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
-import { openViewsStore } from '../../src/views/read/store.ts';
+import { openViewsStore } from '../../src/views/read/views-store.ts';
 import type { Contract } from '../support/ledger/history.ts';
 import { oracle } from '../support/ledger/oracle.ts';
 import { parseLedger } from '../support/ledger/parse-ledger.ts';

@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import DatabaseFile from 'better-sqlite3';
 import { afterAll, describe, expect, test } from 'vitest';
-import { NOT_BOUNDED } from '../../src/views/read/budget.ts';
-import { openEventLoopStore } from '../../src/views/read/store.ts';
+import { NOT_BOUNDED } from '../../src/views/read/stored-snapshots.ts';
+import { openEventLoopStore } from '../../src/views/read/views-store.ts';
 import { fixture, readExpected } from '../support/http/expected-answers.ts';
 import { makeDataDirectory } from '../support/http/holdings-service.ts';
 

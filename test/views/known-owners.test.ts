@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { NOT_BOUNDED } from '../../src/views/read/budget.ts';
-import { rememberOwners } from '../../src/views/read/known-owners.ts';
+import { NOT_BOUNDED } from '../../src/views/read/stored-snapshots.ts';
+import { cachingOwners } from '../../src/views/read/views-store.ts';
 import { NO_SUMS } from '../../src/views/store/totals.ts';
 
 const snapshot = {
@@ -20,9 +20,9 @@ const later = { ...snapshot, recordTime: 2, seq: 8 };
 const nextMigration = { ...snapshot, migrationId: 1 };
 const budget = { rows: Infinity };
 
-function counting(): { readonly read: ReturnType<typeof rememberOwners>; readonly count: () => number } {
+function counting(): { readonly read: ReturnType<typeof cachingOwners>; readonly count: () => number } {
   let reads = 0;
-  const read = rememberOwners((_, party) => {
+  const read = cachingOwners((_, party) => {
     reads += 1;
     if (party === 'large') throw NOT_BOUNDED;
     return { party, unlocked: NO_SUMS, locked: NO_SUMS, expired: null };

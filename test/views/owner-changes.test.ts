@@ -2,7 +2,7 @@ import { cpSync } from 'node:fs';
 import DatabaseFile from 'better-sqlite3';
 import { afterAll, expect, test } from 'vitest';
 import { NO_COIN, type Order } from '../../src/holdings/facts.ts';
-import { readChanges } from '../../src/views/read/owner-changes.ts';
+import { readChanges } from '../../src/views/read/insight-reader.ts';
 import { openHoldings } from '../support/http/holdings-service.ts';
 import { allRows } from '../support/http/table-pages.ts';
 import { oddLedger } from '../support/ledger/options.ts';

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import type { Ranking, SnapshotPlace } from '../../src/holdings/facts.ts';
-import { createRankings } from '../../src/views/read/rankings.ts';
-import { openViewsStore } from '../../src/views/read/store.ts';
+import { createRankings } from '../../src/views/read/server-answers.ts';
+import { openViewsStore } from '../../src/views/read/views-store.ts';
 import { fixture, readExpected } from '../support/http/expected-answers.ts';
 import { makeDataDirectory } from '../support/http/holdings-service.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { retryHalted } from '../../src/ingest/resolve-halt.ts';
-import { openViewsStore } from '../../src/views/read/store.ts';
-import type { DeadLetter } from '../../src/views/store/dead-letters.ts';
+import { openViewsStore } from '../../src/views/read/views-store.ts';
+import type { DeadLetter } from '../../src/views/store/dead-letter-store.ts';
 import { clockTime, parseLedger } from '../support/ledger/parse-ledger.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { seedMark } from '../support/scan/active-contracts.ts';

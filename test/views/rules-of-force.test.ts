@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openViewsStore } from '../../src/views/read/store.ts';
+import { openViewsStore } from '../../src/views/read/views-store.ts';
 import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { holds, outcome, ownersAt } from '../support/views/outcome.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { openViewsStore } from '../../src/views/read/store.ts';
+import { openViewsStore } from '../../src/views/read/views-store.ts';
 import { openForReading } from '../../src/views/store/database.ts';
 import { reachedOf } from '../../src/views/write/source-start.ts';
 import { loadState } from '../../src/views/write/state.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import DatabaseFile from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { FILE_KIND } from '../../src/feed/file/file-source.ts';
-import { verifyViews } from '../../src/views/verify/verify.ts';
+import { verifyViews } from '../../src/views/verify/verify-views.ts';
 import { ViewsWriter } from '../../src/views/write/writer.ts';
 import { oddLedger } from '../support/ledger/options.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';

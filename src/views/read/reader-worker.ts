@@ -1,7 +1,7 @@
 import { answersFrom } from '../../holdings/answer.ts';
 import { serveThread } from '../../threads/serve-thread.ts';
 import type { ReaderContract } from './reader-thread.ts';
-import { openViewsStore } from './store.ts';
+import { openViewsStore } from './views-store.ts';
 
 /** A reader thread, on a connection of its own. */
 await serveThread<ReaderContract>(({ data: { dataDir, rules } }) => {

@@ -5,7 +5,7 @@ import DatabaseFile, { type Database } from 'better-sqlite3';
 import { formatDuration } from '../../ledger/duration.ts';
 import { makeDatabasePrivate } from '../../private-file.ts';
 import { Refusal } from '../../refusal.ts';
-import { createTables, SCHEMA_VERSION } from './schema.ts';
+import { createTables, SCHEMA_VERSION } from './views-schema.ts';
 
 /** Settings that are fixed when a data directory is created, and those that an operator may give later. */
 export interface DirectorySettings {

@@ -3,7 +3,7 @@ import type { BrokenContainer, NamedSource } from '../../feed/source.ts';
 import type { BadUpdate } from '../../ledger/bad-update.ts';
 import { idText } from '../../ledger/contract-id.ts';
 import type { Micros } from '../../ledger/time.ts';
-import { DEAD_LETTER_KINDS, type DeadLetter, type DeadLetterKind } from '../store/dead-letters.ts';
+import { DEAD_LETTER_KINDS, type DeadLetter, type DeadLetterKind } from '../store/dead-letter-store.ts';
 import { UnknownContract } from './apply-events.ts';
 
 /** What halts whatever the policy: otherwise everything after these would be left out too, or put in the wrong place. */

@@ -1,7 +1,7 @@
 import type { Chunk } from '../../chunk/chunk.ts';
 import { UpdateCursor } from '../../chunk/update-cursor.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
-import type { DeadLetters } from '../store/dead-letters.ts';
+import type { DeadLetters } from '../store/dead-letter-store.ts';
 
 /** A message of a chunk that cannot be applied. */
 export interface BadMessage {

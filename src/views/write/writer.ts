@@ -6,7 +6,7 @@ import { BadUpdate } from '../../ledger/bad-update.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { Refusal } from '../../refusal.ts';
 import { boundLog, type DirectorySettings, openForWriting } from '../store/database.ts';
-import { type DeadLetter, DeadLetters } from '../store/dead-letters.ts';
+import { type DeadLetter, DeadLetters } from '../store/dead-letter-store.ts';
 import { ActiveIds, type ActiveRead } from './active-ids.ts';
 import { type ApplyRules, applyMessage } from './apply.ts';
 import { Batch, type LastingParts } from './batch.ts';

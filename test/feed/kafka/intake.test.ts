@@ -31,7 +31,7 @@ function make(starts: Record<number, StartOffset>, partitionIdleMs: number | nul
       intake.noteStored();
     },
     receive(partition, ...seconds) {
-      const fetchedOffset = intake.cursor(partition)!;
+      const fetchedOffset = intake.nextFetch(partition)!;
       const messages = seconds.map((second, n) => {
         return { offset: `${fetchedOffset + n}`, value: Buffer.from(emptyUpdate(`s${partition}`, second)) };
       });
@@ -92,7 +92,7 @@ describe('what is read of a topic and not handed over', () => {
   it('knows the newest time read, whatever follows it', () => {
     const { intake, receive } = make({ 0: START, 1: START });
     const follow = (partition: number, ...values: (string | null)[]): void => {
-      const fetchedOffset = intake.cursor(partition)!;
+      const fetchedOffset = intake.nextFetch(partition)!;
       const messages = values.map((value, n) => ({
         offset: `${fetchedOffset + n}`,
         value: value && Buffer.from(value),

@@ -10,8 +10,8 @@ import { SERVER_LIMITS, type ServerLimits, startHttpServer } from '../../../src/
 import { createMetrics } from '../../../src/http/prometheus.ts';
 import type { StreamStatus } from '../../../src/http/stream-operation.ts';
 import { createStreams } from '../../../src/http/streams.ts';
-import { startAnswers } from '../../../src/views/read/answers.ts';
-import { openEventLoopStore, openViewsStore, type ViewsStore } from '../../../src/views/read/store.ts';
+import { startAnswers } from '../../../src/views/read/server-answers.ts';
+import { openEventLoopStore, openViewsStore, type ViewsStore } from '../../../src/views/read/views-store.ts';
 import { replayInto } from '../views/replayed.ts';
 import { fixture } from './expected-answers.ts';
 

@@ -1,9 +1,8 @@
 import { pino } from 'pino';
 import { createClientAddress, startHttpServer } from '../../../src/http/http-server.ts';
-import type { StreamStatus } from '../../../src/http/stream-operation.ts';
-import { STREAM_LIMITS, type StreamLimits } from '../../../src/http/stream-operation.ts';
+import { STREAM_LIMITS, type StreamLimits, type StreamStatus } from '../../../src/http/stream-operation.ts';
 import { createStreams, type Streams } from '../../../src/http/streams.ts';
-import { openEventLoopStore } from '../../../src/views/read/store.ts';
+import { openEventLoopStore } from '../../../src/views/read/views-store.ts';
 import { openHoldings, STATUS } from './holdings-service.ts';
 
 /** The streams of a data directory that another part of the test writes to, after a socket. */

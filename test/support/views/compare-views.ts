@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ContractFacts, OwnersFacts, PageFacts, Snapshot, SnapshotChoice } from '../../../src/holdings/facts.ts';
 import { holdingFees, type UnlockedLocked } from '../../../src/holdings/fees.ts';
-import { NOT_BOUNDED } from '../../../src/views/read/budget.ts';
-import { createFactsReader, type FactsReader } from '../../../src/views/read/facts.ts';
+import { NOT_BOUNDED } from '../../../src/views/read/stored-snapshots.ts';
+import { createFactsReader, type FactsReader } from '../../../src/views/read/views-store.ts';
 import { openForReading } from '../../../src/views/store/database.ts';
 import type { Oracle, OracleSnapshot } from '../ledger/oracle.ts';
 import {

@@ -1,4 +1,4 @@
-import type { DeadLetterFacts } from '../../../src/views/store/dead-letters.ts';
+import type { DeadLetterFacts } from '../../../src/views/store/dead-letter-store.ts';
 
 /** The second message of a file, which a field makes bad and which halts the ingest. */
 export const HALTING_DEAD_LETTER: DeadLetterFacts = {

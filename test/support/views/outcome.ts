@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { HoldingsStore, OwnerFacts, Snapshot } from '../../../src/holdings/facts.ts';
 import type { ReplayOptions } from '../../../src/ingest/replay.ts';
-import { openViewsStore } from '../../../src/views/read/store.ts';
+import { openViewsStore } from '../../../src/views/read/views-store.ts';
 import type { Counts } from '../../../src/views/write/counts.ts';
 import { type Contract, type HistoryItem, importsOfOne, inOrder } from '../ledger/history.ts';
 import { parseLedger } from '../ledger/parse-ledger.ts';

@@ -1,8 +1,13 @@
+import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, it } from 'vitest';
+import { expect, inject, it } from 'vitest';
+import { createKafkaClient } from '../../../../src/feed/kafka/kafka-client.ts';
 import { startBroker } from '../../../support/kafka/broker.ts';
 import { type ConsumerProcess, startConsumer } from '../../../support/kafka/consumer-process.ts';
-import { createTopic, readTopic, type TestTopic } from '../../../support/kafka/topic.ts';
+import { keepingLogger } from '../../../support/kafka/reading.ts';
+import { emptyRows } from '../../../support/kafka/rows.ts';
+import { topicOptions } from '../../../support/kafka/service.ts';
+import { createTopic, plainConnection, readTopic, type TestTopic } from '../../../support/kafka/topic.ts';
 import { oddLedger } from '../../../support/ledger/options.ts';
 import { inMergeOrder, intoPartitions, type PartitionedRow } from '../../../support/ledger/partitioned.ts';
 import { createRandom } from '../../../support/ledger/random.ts';
@@ -13,19 +18,19 @@ import { temporaryDirectory } from '../../../support/program/temporary-directory
 import { replayInto } from '../../../support/views/replayed.ts';
 import { dumpViews } from '../../../support/views/views-dump.ts';
 
-const USUAL = 5;
+const USUAL = 3;
 const KILLS = soakCount(USUAL);
 const KILLS_PER_BROKER_RESTART = 8;
 const PARTITIONS = 3;
-const LIFE_MS_MAX = 4_000;
+const LIFE_MS_MAX = 1_500;
 /** Of one that has begun to apply. */
-const WORK_MS_MAX = 1_000;
+const WORK_MS_MAX = 300;
 const SEED = KILLS === USUAL ? 1 : Date.now() % 1_000_000;
 
 const PIECE_ROWS = 5;
 /** of the pieces that come with an earlier one before them */
 const REDELIVERED = 0.1;
-const PIECE_PAUSE_MS = 200;
+const PIECE_PAUSE_MS = 50;
 
 interface Pace {
   /** How many rows may be sent by now. */
@@ -100,7 +105,7 @@ it(`the views are those of a replay after ${KILLS} kills of the consumer, and fo
     await sleep(random.below(kill % 2 === 0 ? WORK_MS_MAX : LIFE_MS_MAX));
     if ((await appliedBy(consumer)) > before) atWork += 1;
     await consumer.end('SIGKILL');
-    if (kill % KILLS_PER_BROKER_RESTART !== Math.floor(KILLS_PER_BROKER_RESTART / 2)) continue;
+    if (kill % KILLS_PER_BROKER_RESTART !== 1) continue;
     await broker.kill();
     await sleep(random.below(1_000));
     await broker.start();
@@ -122,4 +127,44 @@ it(`the views are those of a replay after ${KILLS} kills of the consumer, and fo
   const { halted } = await replayInto(directory.at('expected'), [directory.writeLines('expected.ndjson', expected)]);
   expect(halted).toBeNull();
   expect(dumpViews(directory.at('views'))).toEqual(dumpViews(directory.at('expected')));
+});
+
+/** So long that no test sees its end. */
+const SESSION_MS = 300_000;
+
+/** A member of a group that stays in it: to the others it is as one that was killed. */
+async function joinForever(topic: TestTopic, groupId: string): Promise<AsyncDisposable> {
+  const kafka = createKafkaClient(plainConnection(topic.address), keepingLogger());
+  const member = kafka.consumer({ groupId, sessionTimeout: SESSION_MS });
+  await member.connect();
+  await member.subscribe({ topics: [topic.name] });
+  const joined = new Promise((resolve) => member.on('consumer.group_join', resolve));
+  await member.run({ autoCommit: false, eachBatch: async () => {} });
+  await joined;
+  return { [Symbol.asyncDispose]: () => member.disconnect() };
+}
+
+it.each([0, 1])('a service reads on after kills in a row, with %i other members in its group', async (members) => {
+  using directory = temporaryDirectory();
+  const topic = await createTopic(inject('kafka').addresses.plain);
+  const groupId = `g-${randomUUID()}`;
+  const membersNow = (): Promise<readonly { memberId: string }[]> =>
+    topic.admin(async (admin) => (await admin.describeGroups([groupId])).groups[0]!.members);
+  await using others = new AsyncDisposableStack();
+  if (members > 0) others.use(await joinForever(topic, groupId));
+  const before = await membersNow();
+  expect(before).toHaveLength(members);
+  for (let kill = 1; kill <= 2; kill++) {
+    const consumer = await startConsumer({ ...topicOptions(topic, directory), kafkaGroup: groupId });
+    await topic.send(emptyRows(1, 0, kill));
+    await expect.poll(async () => (await consumer.status()).source?.position).toEqual({ 0: kill });
+    // None has joined, so the next one waits for none.
+    expect(await membersNow()).toEqual(before);
+    // The broker refuses it while the group has members.
+    const committed = members > 0 ? '-1' : String(kill);
+    await expect
+      .poll(() => topic.admin((admin) => admin.fetchOffsets({ groupId, topics: [topic.name] })))
+      .toMatchObject([{ partitions: [{ partition: 0, offset: committed }] }]);
+    await consumer.end('SIGKILL');
+  }
 });

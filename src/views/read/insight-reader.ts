@@ -1,0 +1,218 @@
+import type { Database } from 'better-sqlite3';
+import {
+  type Change,
+  type ChangesFacts,
+  type ChangesLookup,
+  type ListedOwnersLookup,
+  NO_COIN,
+  type Order,
+  type OwnersChangesLookup,
+  type PartyTotals,
+  type SnapshotPlace,
+  type StreamFactKinds,
+  sameTotals,
+  type TableFactKinds,
+  type Totals,
+} from '../../holdings/facts.ts';
+import { multiplesWithin } from '../../holdings/snapshot-grid.ts';
+import { createVersionReader, rankOwners, type Version, type VersionReader } from './owner-versions.ts';
+import {
+  createGridReader,
+  createMigrationReader,
+  NOT_BOUNDED,
+  prepareSnapshots,
+  type ReadKinds,
+  requireUnbounded,
+  type SealedGrid,
+  type SnapshotReader,
+  type StoredSnapshot,
+  snapshotOf,
+} from './stored-snapshots.ts';
+
+/** Readers of the facts of tables and streams. A stream event needs a few rows per named owner. */
+export function createInsightReaders(
+  db: Database,
+  snapshots: SnapshotReader,
+): ReadKinds<keyof TableFactKinds | keyof StreamFactKinds> {
+  const last = prepareSnapshots<[]>(db, 'WHERE no = (SELECT max(no) FROM snapshot)');
+  // `? + 0`: see views/store/database.ts.
+  const sealed = prepareSnapshots<[number, number, number]>(db, 'WHERE no > ? + 0 AND no <= ? + 0 ORDER BY no LIMIT ?');
+  const migrationIds = db.prepare<[], number>('SELECT migration_id FROM migration').pluck();
+  // Within a migration the numbers are in the order of the times, so this looks at the newest one, and at those sealed since.
+  const lastNoBefore = db
+    .prepare<[number, number], number>(
+      'SELECT no FROM snapshot WHERE migration_id = ? + 0 AND no < ? ORDER BY record_time DESC LIMIT 1',
+    )
+    .pluck();
+  const ownerNo = db
+    .prepare<[number, string], number>('SELECT id FROM owner WHERE migration_id = ? AND party = ?')
+    .pluck();
+  const partyOf = db.prepare<[number], string>('SELECT party FROM owner WHERE id = ?').pluck();
+  const versions = createVersionReader(db);
+  const migrations = createMigrationReader(db);
+  const gridOf = createGridReader(db);
+  const listOwners = createOwnerList(db, versions);
+
+  function requireSnapshot({ migrationId, recordTime }: SnapshotPlace): StoredSnapshot {
+    const choice = { migrationId: BigInt(migrationId), recordTime: BigInt(recordTime), match: 'exact' } as const;
+    const snapshot = snapshots.find(choice);
+    if (snapshot === null) throw new Error(`migration ${migrationId} has no snapshot at ${recordTime}`);
+    return snapshot;
+  }
+
+  function gridIn(migrationId: number): SealedGrid | null {
+    const migration = migrations.find(BigInt(migrationId));
+    return migration === null ? null : gridOf(migration);
+  }
+
+  function totalsAt(owner: number, seq: number): PartyTotals {
+    const party = partyOf.get(owner);
+    if (party === undefined) throw new Error(`owner ${owner} is not in views.db`);
+    return { party, ...(versions.at(owner, seq)?.totals ?? NO_COIN) };
+  }
+
+  function changesOfOwners({ migrationId, owners, ...times }: OwnersChangesLookup): readonly (readonly Change[])[] {
+    const migration = migrations.find(BigInt(migrationId));
+    const grid = migration && gridOf(migration);
+    if (grid === null) return owners.map(() => []);
+    const { from, to } = multiplesWithin(times, migration!.periodUs);
+    return owners.map((party) => {
+      const owner = from > to ? undefined : ownerNo.get(migrationId, party);
+      return owner === undefined ? [] : changesBetween(versions, owner, { from, to, grid });
+    });
+  }
+
+  return {
+    migration: ({ migrationId }) => migrations.find(migrationId),
+    'listed snapshots': (lookup) => migrations.list(lookup),
+    changes: (lookup, budget) => {
+      requireUnbounded(budget);
+      const owner = ownerNo.get(lookup.migrationId, lookup.party);
+      const grid = gridIn(lookup.migrationId);
+      if (owner === undefined || grid === null) return { before: NO_COIN, changes: [] };
+      return readChanges(versions, owner, { ...lookup, grid });
+    },
+    'listed owners': (lookup, budget) => {
+      requireUnbounded(budget);
+      const grid = gridIn(lookup.migrationId);
+      return grid === null ? [] : listOwners({ ...lookup, grid, seq: requireSnapshot(lookup).seq });
+    },
+    ranking: (lookup, budget) => {
+      requireUnbounded(budget);
+      return rankOwners(db, requireSnapshot(lookup), versions);
+    },
+    'numbered owners': (lookup, budget) => {
+      if (lookup.owners.length > budget.rows) throw NOT_BOUNDED;
+      const { seq } = requireSnapshot(lookup);
+      return lookup.owners.map((owner) => totalsAt(owner, seq));
+    },
+    'last sealed': () => snapshotOf(last.get()),
+    'sealed place': (place) => snapshots.find({ ...place, match: 'exact' })?.no ?? null,
+    'sealed snapshots': ({ after, until, rows }) => sealed.all(after, until, rows).map((row) => snapshotOf(row)!),
+    'sealed migrations': ({ after, before }) =>
+      migrationIds.all().filter((migrationId) => (lastNoBefore.get(migrationId, before) ?? 0) > after),
+    'changes of owners': changesOfOwners,
+  };
+}
+
+/** Returns the function that reads a page of the owners who had coin up to a snapshot, whose number is `seq`. */
+function createOwnerList(
+  db: Database,
+  versions: VersionReader,
+): (lookup: ListedOwnersLookup & { readonly seq: number; readonly grid: SealedGrid }) => readonly PartyTotals[] {
+  // Text is compared by its UTF-8 bytes.
+  const from = db.prepare<[number, string], { readonly owner: number; readonly party: string }>(
+    'SELECT id AS owner, party FROM owner WHERE migration_id = ? + 0 AND party >= ? ORDER BY party',
+  );
+
+  /** Whether a snapshot of the grid, up to number `seq`, was sealed while the owner had coin. */
+  function hadCoin(owner: number, seq: number, grid: SealedGrid): boolean {
+    /** The number of the snapshot of the grid that sealed coin, unless the owner's next version comes before it. */
+    let sealing = Infinity;
+    for (const version of versions.between(owner, { from: 1, to: seq }, 'asc')) {
+      if (version.seq > sealing) return true;
+      sealing = version.totals.contracts > 0 ? (grid.find(version.seq)?.seq ?? Infinity) : Infinity;
+    }
+    return sealing <= seq;
+  }
+
+  return ({ migrationId, prefix, after, rows, seq, grid }) => {
+    const listed: PartyTotals[] = [];
+    for (const { owner, party } of from.iterate(migrationId, after ?? prefix)) {
+      if (!party.startsWith(prefix)) break;
+      if (party === after || !hadCoin(owner, seq, grid)) continue;
+      listed.push({ party, ...(versions.at(owner, seq)?.totals ?? NO_COIN) });
+      if (listed.length === rows) break;
+    }
+    return listed;
+  };
+}
+
+/** An owner's totals from a snapshot of the grid on. */
+interface GridTotals {
+  readonly recordTime: number;
+  readonly totals: Totals;
+}
+
+/** Reads an owner's changes: its versions in the range, and one before it. */
+export function readChanges(
+  versions: Pick<VersionReader, 'at' | 'between'>,
+  owner: number,
+  { from, to, order, rows, grid }: ChangesLookup & { readonly grid: SealedGrid },
+): ChangesFacts {
+  const seqBefore = grid.seqBefore(from);
+  const before = versions.at(owner, seqBefore)?.totals ?? NO_COIN;
+  const inRange = versions.between(owner, { from: seqBefore + 1, to: grid.seqAt(to) }, order);
+  const states = totalsInGrid(inRange, grid, order);
+  const changes = order === 'asc' ? forward(states, before) : backward(states, before);
+  return { before, changes: rows === Infinity ? [...changes] : changes.take(rows).toArray() };
+}
+
+/** The same for a range of a few snapshots: reads the version at each change, and none in between, so forced snapshots cost nothing. */
+function changesBetween(
+  versions: VersionReader,
+  owner: number,
+  { from, to, grid }: Pick<ChangesLookup, 'from' | 'to'> & { readonly grid: SealedGrid },
+): Change[] {
+  const changes: Change[] = [];
+  const seqBefore = grid.seqBefore(from);
+  for (let version = versions.at(owner, grid.seqAt(to)); version !== null && version.seq > seqBefore; ) {
+    const recordTime = grid.find(version.seq)!.time;
+    const before = versions.at(owner, grid.seqBefore(recordTime));
+    const change = { recordTime, before: before?.totals ?? NO_COIN, after: version.totals };
+    if (!sameTotals(change.before, change.after)) changes.unshift(change);
+    version = before;
+  }
+  return changes;
+}
+
+/** What is left of an interval's versions, and of those of forced snapshots in it, at the snapshot of the grid that ends it. */
+function* totalsInGrid(versions: Iterable<Version>, grid: SealedGrid, order: Order): Generator<GridTotals> {
+  let held = null as GridTotals | null;
+  for (const { seq, totals } of versions) {
+    const recordTime: number = grid.find(seq)!.time;
+    if (held?.recordTime === recordTime && order === 'desc') continue;
+    if (held !== null && held.recordTime !== recordTime) yield held;
+    held = { recordTime, totals };
+  }
+  if (held !== null) yield held;
+}
+
+function* forward(states: Iterable<GridTotals>, start: Totals): Generator<Change> {
+  let before = start;
+  for (const { recordTime, totals: after } of states) {
+    if (!sameTotals(before, after)) yield { recordTime, before, after };
+    before = after;
+  }
+}
+
+function* backward(states: Iterable<GridTotals>, start: Totals): Generator<Change> {
+  let later = null as GridTotals | null;
+  for (const state of states) {
+    if (later !== null && !sameTotals(state.totals, later.totals))
+      yield { recordTime: later.recordTime, before: state.totals, after: later.totals };
+    later = state;
+  }
+  if (later !== null && !sameTotals(start, later.totals))
+    yield { recordTime: later.recordTime, before: start, after: later.totals };
+}

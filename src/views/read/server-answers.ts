@@ -1,0 +1,92 @@
+import { type Answers, type Asker, answersFrom } from '../../holdings/answer.ts';
+import type { FactKind, Facts, HoldingsStore, Lookup, Ranking, SnapshotPlace } from '../../holdings/facts.ts';
+import { LastComputed } from '../../holdings/reading/last-computed.ts';
+import {
+  type NumberedLookup,
+  type ReaderThreads,
+  type ReaderThreadsOptions,
+  type ReadLoad,
+  startReaderThreads,
+} from './reader-thread.ts';
+import { NOT_BOUNDED } from './stored-snapshots.ts';
+
+/**
+ * A server's answers: questions with bounded reads are answered on the event loop, the others in reader threads, which also
+ * create the text, so that no question can block the service (docs/rules.md, fees).
+ */
+export function startAnswers(
+  eventLoop: HoldingsStore,
+  options: ReaderThreadsOptions,
+): Answers & AsyncDisposable & { load(): ReadLoad } {
+  const near = answersFrom(eventLoop, options.rules);
+  const threads = startReaderThreads(options);
+  const rankings = createRankings();
+  return {
+    async json(question, asker) {
+      return orElsewhere(near.json(question), () => threads.json(question, asker()));
+    },
+    async table(question, form, asker) {
+      // Others may wait for the same ranking, so it is computed even where this client goes away.
+      const ranked = rankings.over(
+        eventLoop,
+        (place) => threads.ranking(place, { client: asker().client }),
+        (place) => threads.joinRanking(place, asker().client),
+      );
+      const { table } = answersFrom(withNumbered(ranked, threads, asker), options.rules);
+      return orElsewhere(table(question, form), () => threads.table(question, form, asker()));
+    },
+    load: () => threads.load(),
+    [Symbol.asyncDispose]: () => threads[Symbol.asyncDispose](),
+  };
+}
+
+/** A store whose owners of a ranking are read by a thread where they are too many for the event loop. */
+function withNumbered(store: HoldingsStore, threads: ReaderThreads, asker: () => Asker): HoldingsStore {
+  return {
+    async facts<K extends FactKind>(lookup: Lookup<K>): Promise<Facts<K>> {
+      const facts = store.facts(lookup);
+      if (lookup.kind !== 'numbered owners') return facts;
+      return orElsewhere(
+        facts,
+        async () => (await threads.numbered(lookup as unknown as NumberedLookup, asker())) as Facts<K>,
+      );
+    },
+  };
+}
+
+/** What is read on the event loop, or by a thread where that would read too much. */
+async function orElsewhere<T>(near: Promise<T>, elsewhere: () => Promise<T>): Promise<T> {
+  try {
+    return await near;
+  } catch (error) {
+    if (error !== NOT_BOUNDED) throw error;
+    return elsewhere();
+  }
+}
+
+/** The rankings of the last few snapshots requested. */
+export interface Rankings {
+  /** A store with cached rankings; `rank` computes one that is not cached, `join` is told of one that is being computed. */
+  over(
+    store: HoldingsStore,
+    rank: (place: SnapshotPlace) => Promise<Ranking>,
+    join?: (place: SnapshotPlace) => void,
+  ): HoldingsStore;
+}
+
+export function createRankings(): Rankings {
+  const rankings = new LastComputed<Ranking>(
+    ({ total, unlocked, locked }) => total.byteLength + unlocked.byteLength + locked.byteLength,
+  );
+  return {
+    over: (store, rank, join = () => {}) => ({
+      facts<K extends FactKind>(lookup: Lookup<K>): Promise<Facts<K>> {
+        if (lookup.kind !== 'ranking') return store.facts(lookup);
+        const { migrationId, recordTime } = lookup as unknown as SnapshotPlace;
+        const key = `${migrationId} ${recordTime}`;
+        if (rankings.isBeingComputed(key)) join({ migrationId, recordTime });
+        return rankings.of(key, () => rank({ migrationId, recordTime })) as Promise<Facts<K>>;
+      },
+    }),
+  };
+}

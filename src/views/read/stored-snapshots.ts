@@ -1,0 +1,232 @@
+import type { Database, Statement } from 'better-sqlite3';
+import type {
+  FactKind,
+  Facts,
+  ListedSnapshotsLookup,
+  Lookup,
+  SealedMigration,
+  SealedSnapshot,
+  SnapshotChoice,
+} from '../../holdings/facts.ts';
+import type { TimeQuery } from '../../holdings/question.ts';
+import { gridOf, multiplesWithin } from '../../holdings/snapshot-grid.ts';
+
+/** A month of snapshots in the default period, at some 300 bytes each. */
+const SNAPSHOTS_FOUND_MAX = 5_000;
+
+/** How many more rows may be read; Infinity for no bound. */
+export interface RowBudget {
+  rows: number;
+}
+
+/** Thrown where a read would exceed its budget of rows: no fault, but it must be answered by a reader thread. */
+export const NOT_BOUNDED = new Error('this read is not bounded by its question');
+
+/** For reads whose number of rows is not known beforehand. */
+export function requireUnbounded({ rows }: RowBudget): void {
+  if (rows !== Infinity) throw NOT_BOUNDED;
+}
+
+/** For each kind of fact, the function that reads it. */
+export type ReadKinds<Kind extends FactKind> = {
+  readonly [K in Kind]: (lookup: Lookup<K>, budget: RowBudget) => Facts<K>;
+};
+
+/** `seq` is the snapshot's number within its migration. */
+export interface StoredSnapshot extends SealedSnapshot {
+  readonly seq: number;
+}
+
+interface SnapshotRow extends Omit<StoredSnapshot, 'forced' | 'unlocked' | 'locked' | 'changesDigest' | 'digest'> {
+  readonly forced: number;
+  readonly unlocked: string;
+  readonly locked: string;
+  readonly changesDigest: Buffer | null;
+  readonly digest: Buffer | null;
+}
+
+export interface SnapshotReader {
+  find(choice: SnapshotChoice): StoredSnapshot | null;
+  after(query: TimeQuery): StoredSnapshot | null;
+  newest(): readonly StoredSnapshot[];
+  all(): readonly StoredSnapshot[];
+  /** The largest migration seen. */
+  lastMigration(): number | null;
+}
+
+/** Rows of sealed snapshots; `rest` says which. */
+export function prepareSnapshots<P extends unknown[]>(db: Database, rest: string): Statement<P, SnapshotRow> {
+  const columns = `migration_id AS migrationId, record_time AS recordTime, seq, no, forced, contracts, owners,
+    unlocked, locked, changes_digest AS changesDigest, digest`;
+  return db.prepare<P, SnapshotRow>(`SELECT ${columns} FROM snapshot ${rest}`);
+}
+
+export function snapshotOf(row: SnapshotRow | undefined): StoredSnapshot | null {
+  if (row === undefined) return null;
+  return {
+    ...row,
+    forced: row.forced === 1,
+    unlocked: BigInt(row.unlocked),
+    locked: BigInt(row.locked),
+    changesDigest: row.changesDigest?.toString('hex') ?? null,
+    digest: row.digest?.toString('hex') ?? null,
+  };
+}
+
+/** Newest first. `? + 0`: see views/store/database.ts. */
+const NEWEST = 'WHERE migration_id = ? + 0 ORDER BY record_time DESC LIMIT 1';
+
+/** Look-ups of sealed snapshots. Requested times may be of any year from 1 to 9999, so they are bigints. */
+export function createSnapshotReader(db: Database): SnapshotReader {
+  const exact = prepareSnapshots<[bigint, bigint]>(db, 'WHERE migration_id = ? AND record_time = ?');
+  const timeBefore = db
+    .prepare<[bigint, bigint], number>(
+      'SELECT record_time FROM snapshot WHERE migration_id = ? + 0 AND record_time <= ? ORDER BY record_time DESC LIMIT 1',
+    )
+    .pluck();
+  const after = prepareSnapshots<[bigint, bigint]>(
+    db,
+    'WHERE migration_id = ? + 0 AND record_time > ? ORDER BY record_time LIMIT 1',
+  );
+  const larger = prepareSnapshots<[bigint]>(db, 'WHERE migration_id > ? ORDER BY migration_id, record_time LIMIT 1');
+  const newestOf = prepareSnapshots<[bigint]>(db, NEWEST);
+  const lastMigration = db.prepare<[], number | null>('SELECT max(migration_id) FROM migration').pluck();
+  const migrationIds = db.prepare<[], number>('SELECT migration_id FROM migration ORDER BY migration_id').pluck();
+  /** Sealed snapshots never change, so those found are cached; the oldest entry is dropped first. */
+  const found = new Map<string, StoredSnapshot>();
+
+  function findExactly(migrationId: bigint, recordTime: bigint): StoredSnapshot | null {
+    const key = `${migrationId} ${recordTime}`;
+    const known = found.get(key);
+    if (known !== undefined) return known;
+    const snapshot = snapshotOf(exact.get(migrationId, recordTime));
+    if (snapshot === null) return null;
+    if (found.size >= SNAPSHOTS_FOUND_MAX) found.delete(found.keys().next().value!);
+    found.set(key, snapshot);
+    return snapshot;
+  }
+
+  return {
+    find({ migrationId, recordTime, match }) {
+      const migration = migrationId ?? lastMigration.get();
+      if (migration === undefined || migration === null) return null;
+      if (recordTime === null) return snapshotOf(newestOf.get(BigInt(migration)));
+      const time = match === 'exact' ? recordTime : timeBefore.get(BigInt(migration), recordTime);
+      return time === undefined ? null : findExactly(BigInt(migration), BigInt(time));
+    },
+    after: ({ migrationId, recordTime }) => snapshotOf(after.get(migrationId, recordTime) ?? larger.get(migrationId)),
+    newest: () => migrationIds.all().flatMap((migrationId) => snapshotOf(newestOf.get(BigInt(migrationId))) ?? []),
+    // Prepared when first needed: a server never lists all of them.
+    all: () =>
+      prepareSnapshots<[]>(db, 'ORDER BY migration_id, record_time')
+        .all()
+        .map((row) => snapshotOf(row)!),
+    lastMigration: () => lastMigration.get() ?? null,
+  };
+}
+
+/** Migrations that have a snapshot, and lists of their snapshots. */
+export interface MigrationReader {
+  /** Null: the newest one. */
+  find(migrationId: bigint | null): SealedMigration | null;
+  list(lookup: ListedSnapshotsLookup): readonly StoredSnapshot[];
+}
+
+export function createMigrationReader(db: Database): MigrationReader {
+  const newestId = db.prepare<[], bigint | null>('SELECT max(migration_id) FROM snapshot').pluck().safeIntegers();
+  const setting = db.prepare<[], { periodUs: number; dso: string | null }>(
+    'SELECT period AS periodUs, dso FROM setting',
+  );
+  // An import without its marker has no snapshot.
+  const seededAt = db
+    .prepare<[number], number | null>('SELECT seeded_at FROM migration WHERE migration_id = ?')
+    .pluck();
+  const oldest = prepareSnapshots<[bigint]>(db, 'WHERE migration_id = ? + 0 ORDER BY record_time LIMIT 1');
+  const newest = prepareSnapshots<[bigint]>(db, NEWEST);
+  const exact = prepareSnapshots<[number, number]>(db, 'WHERE migration_id = ? AND record_time = ?');
+  const between = (order: string) =>
+    prepareSnapshots<[number, number, number, number]>(
+      db,
+      `WHERE migration_id = ? + 0 AND record_time BETWEEN ? AND ? ORDER BY record_time ${order} LIMIT ?`,
+    );
+  const inOrder = { asc: between('asc'), desc: between('desc') };
+
+  function find(wanted: bigint | null): SealedMigration | null {
+    const migrationId = wanted ?? newestId.get() ?? null;
+    const last = migrationId === null ? null : snapshotOf(newest.get(migrationId));
+    if (migrationId === null || last === null) return null;
+    const first = snapshotOf(oldest.get(migrationId))!;
+    const seeded = seededAt.get(last.migrationId) ?? null;
+    return { migrationId: last.migrationId, ...setting.get()!, seededAt: seeded, oldest: first, newest: last };
+  }
+
+  /** Those at the multiples of a time, whose record times are known, so no other is read. */
+  function listEvery(every: number, { migrationId, order, rows, ...lookup }: ListedSnapshotsLookup): StoredSnapshot[] {
+    const grid = gridOf(find(BigInt(migrationId))!);
+    const range = { from: Math.max(lookup.from, grid.from), to: Math.min(lookup.to, grid.to) };
+    const { from, to } = multiplesWithin(range, every);
+    const found: StoredSnapshot[] = [];
+    for (let past = 0; from + past <= to && found.length < rows; past += every)
+      found.push(snapshotOf(exact.get(migrationId, order === 'asc' ? from + past : to - past))!);
+    return found;
+  }
+
+  return {
+    find,
+    list(lookup) {
+      const { migrationId, from, to, every, order, rows } = lookup;
+      if (every !== null) return listEvery(every, lookup);
+      return inOrder[order].all(migrationId, from, to, rows).map((row) => snapshotOf(row)!);
+    },
+  };
+}
+
+interface GridSnapshot {
+  readonly time: number;
+  readonly seq: number;
+}
+
+/** The sealed snapshots of a migration's grid, by their times and numbers. */
+export interface SealedGrid {
+  /** The number of the snapshot of the grid before a time of the grid; 0 where that is the first. */
+  seqBefore(time: number): number;
+  seqAt(time: number): number;
+  /** The first in or after an interval; null where none is sealed. */
+  find(seq: number): GridSnapshot | null;
+}
+
+/** Null where nothing of its grid is sealed. */
+export function createGridReader(db: Database): (migration: SealedMigration) => SealedGrid | null {
+  const seqOf = db
+    .prepare<[number, number], number>('SELECT seq FROM snapshot WHERE migration_id = ? AND record_time = ?')
+    .pluck();
+  return (migration) => {
+    const { migrationId } = migration;
+    const { from, to, step } = gridOf(migration);
+    if (from > to) return null;
+    const at = (time: number): GridSnapshot => {
+      const seq = seqOf.get(migrationId, time);
+      if (seq === undefined) throw new Error(`migration ${migrationId} has no snapshot at ${time} of its grid`);
+      return { time, seq };
+    };
+    const [first, last] = [at(from), at(to)];
+    return {
+      seqBefore: (time) => (time <= from ? 0 : at(time - step).seq),
+      seqAt: (time) => at(time).seq,
+      // A binary search: where nothing was forced between two snapshots of the grid, those between are numbered in steps.
+      find(seq) {
+        if (seq > last.seq) return null;
+        let [low, high] = [first, last];
+        for (;;) {
+          const steps = (high.time - low.time) / step;
+          if (seq <= low.seq) return low;
+          if (high.seq - low.seq === steps) return { time: low.time + (seq - low.seq) * step, seq };
+          if (steps === 1) return high;
+          const middle = at(low.time + Math.floor(steps / 2) * step);
+          if (seq <= middle.seq) high = middle;
+          else low = middle;
+        }
+      },
+    };
+  };
+}

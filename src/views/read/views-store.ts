@@ -1,0 +1,256 @@
+import type { Database } from 'better-sqlite3';
+import type {
+  FactKind,
+  Facts,
+  FollowedFacts,
+  HoldingsStore,
+  Lookup,
+  OwnerFacts,
+  OwnersFacts,
+} from '../../holdings/facts.ts';
+import { ExpiredSums, mayHaveExpired } from '../../holdings/fees.ts';
+import { followedIn, unitsOf } from '../store/columns.ts';
+import { openForReading } from '../store/database.ts';
+import { decodeVersion, NO_SUMS } from '../store/totals.ts';
+import { createPageReader, type ReadPage } from './contract-page.ts';
+import { createInsightReaders } from './insight-reader.ts';
+import {
+  createSnapshotReader,
+  NOT_BOUNDED,
+  type ReadKinds,
+  type RowBudget,
+  requireUnbounded,
+  type StoredSnapshot,
+} from './stored-snapshots.ts';
+
+/** The views of a data directory. Readers never wait for the writer (WAL). */
+export interface ViewsStore extends HoldingsStore, Disposable {}
+
+/** Opens the views for a single reader, with a transaction for each question; throws a Refusal where there are none. */
+export function openViewsStore(dataDir: string): ViewsStore {
+  return openStore(dataDir, { rows: Infinity, isShared: false });
+}
+
+/** Rows that one question may read on the event loop for fees: a tenth of a millisecond, less than using a thread costs. */
+const EVENT_LOOP_ROWS_MAX = 32;
+
+/**
+ * Opens the views for a server's event loop, where unbounded reads are refused with NOT_BOUNDED. All reads of one turn of the
+ * event loop share a transaction, which ends with the turn. That saves a lock and an unlock for each request under load;
+ * commits of other connections are seen from the next turn on.
+ */
+export function openEventLoopStore(dataDir: string): ViewsStore {
+  return openStore(dataDir, { rows: EVENT_LOOP_ROWS_MAX, isShared: true });
+}
+
+function openStore(dataDir: string, { rows, isShared }: { rows: number; isShared: boolean }): ViewsStore {
+  const db = openForReading(dataDir);
+  const reader = createFactsReader(db);
+  const [begin, commit] = [db.prepare('BEGIN'), db.prepare('COMMIT')];
+  /** What `db.inTransaction` would say, at a fortieth of a request's cost. */
+  let inTransaction = false;
+  const end = (): void => {
+    inTransaction = false;
+    reader.newMoment();
+    if (!db.open) return;
+    try {
+      commit.run();
+    } catch {
+      // At a damaged page: what was read stays valid.
+      if (db.inTransaction) db.exec('ROLLBACK');
+    }
+  };
+  return {
+    async facts(lookup) {
+      if (!inTransaction) {
+        begin.run();
+        inTransaction = true;
+        if (isShared) setImmediate(end);
+      }
+      try {
+        return reader.read(lookup, { rows });
+      } catch (error) {
+        // Some of SQLite's errors end the transaction.
+        ({ inTransaction } = db);
+        throw error;
+      } finally {
+        if (!isShared) end();
+      }
+    },
+    [Symbol.dispose]: () => void db.close(),
+  };
+}
+
+/** Facts of views.db on one connection; the caller opens the transaction. */
+export interface FactsReader {
+  /** Throws NOT_BOUNDED. */
+  read<K extends FactKind>(lookup: Lookup<K>, budget?: RowBudget): Facts<K>;
+  /** Called between two transactions: drops what may have changed. */
+  newMoment(): void;
+}
+
+export function createFactsReader(db: Database): FactsReader {
+  const version = db.prepare<[number, string, number], { owner: number; v: Buffer }>(
+    `SELECT owner, v FROM owner_total
+     WHERE owner = (SELECT id FROM owner WHERE migration_id = ? AND party = ?) AND seq <= ? ORDER BY seq DESC LIMIT 1`,
+  );
+  const lowestRound = db
+    .prepare<[], bigint | null>(
+      'SELECT min(number) FROM round WHERE migration_id = (SELECT max(migration_id) FROM migration)',
+    )
+    .pluck()
+    .safeIntegers();
+  const snapshots = createSnapshotReader(db);
+  const readExpired = createExpiredReader(db);
+  /** Made when first needed: the event loop, which has no statement that scans, never reads a page. */
+  let readPage: ReadPage | undefined;
+  const storedFollowed = db.prepare<[], { text: string | null; isFinal: number }>(
+    `SELECT followed AS text,
+       followed IS NOT NULL AND EXISTS (SELECT 1 FROM migration WHERE time_reached IS NOT NULL) AS isFinal FROM setting`,
+  );
+  const dso = db.prepare<[], string | null>('SELECT dso FROM setting').pluck();
+  // Both are needed by nearly every request, and are the same for all within a transaction.
+  let lowestOpen: bigint | null | undefined;
+  /** Null where all owners are followed. */
+  let followed: ReadonlySet<string> | null | undefined;
+  /** Never changes once a migration has a time: an unfinished snapshot import may restart with others. */
+  let isFollowedFinal = false;
+
+  function lowestOpenRound(): bigint | null {
+    if (lowestOpen === undefined) lowestOpen = lowestRound.get() ?? null;
+    return lowestOpen;
+  }
+
+  /** Says of parties whether their coins count. */
+  function readFollowed(parties: readonly string[]): FollowedFacts {
+    if (followed === undefined) {
+      const { text, isFinal } = storedFollowed.get() ?? { text: null, isFinal: 0 };
+      followed = followedIn(text);
+      isFollowedFinal = isFinal === 1;
+    }
+    if (followed === null) return { isLimited: false, others: [] };
+    const owners = followed;
+    return { isLimited: true, others: parties.filter((party) => !owners.has(party)) };
+  }
+
+  const ownerAt = cachingOwners((snapshot, party, round, budget) => {
+    const row = version.get(snapshot.migrationId, party, snapshot.seq);
+    if (row === undefined) return { party, unlocked: NO_SUMS, locked: NO_SUMS, expired: null };
+    const sums = decodeVersion(row.v);
+    if (round === null || !mayHaveExpired(sums, round)) return { party, ...sums, expired: null };
+    return { party, ...sums, expired: readExpired({ owner: row.owner, seq: snapshot.seq, round }, budget) };
+  });
+
+  function owners(lookup: Lookup<'owners'>, budget: RowBudget): OwnersFacts {
+    const snapshot = snapshots.find(lookup.snapshot);
+    const round = lookup.round === 'lowest open' ? lowestOpenRound() : lookup.round;
+    const found = snapshot === null ? [] : lookup.owners.map((party) => ownerAt(snapshot, party, round, budget));
+    return { snapshot, round, owners: found };
+  }
+
+  const readers: ReadKinds<FactKind> = {
+    snapshot: ({ snapshot }) => snapshots.find(snapshot),
+    'snapshot after': (lookup) => snapshots.after(lookup),
+    'newest snapshots': () => snapshots.newest(),
+    snapshots: (_, budget) => {
+      requireUnbounded(budget);
+      return snapshots.all();
+    },
+    'last migration': () => snapshots.lastMigration(),
+    dso: () => dso.get() ?? null,
+    followed: ({ parties }) => readFollowed(parties),
+    owners,
+    page: (lookup, budget) => {
+      requireUnbounded(budget);
+      const snapshot = snapshots.find(lookup.snapshot);
+      if (snapshot === null) return { found: 'no snapshot' };
+      readPage ??= createPageReader(db);
+      return readPage(snapshot, lookup);
+    },
+    ...createInsightReaders(db, snapshots),
+  };
+
+  return {
+    read: (lookup, budget = { rows: Infinity }) => readers[lookup.kind](lookup, budget),
+    newMoment() {
+      lowestOpen = undefined;
+      if (!isFollowedFinal) followed = undefined;
+    },
+  };
+}
+
+/** About a kilobyte each. */
+const OWNERS_CACHED_MAX = 5_000;
+
+/** Reads an owner's facts at a snapshot. */
+type ReadOwner = (snapshot: StoredSnapshot, party: string, round: bigint | null, budget: RowBudget) => OwnerFacts;
+
+/**
+ * Caches the owners read last, because clients that poll request the same ones again. A sealed snapshot never changes, nor do
+ * its coins that have expired as of a round, so only the oldest entries are dropped.
+ */
+export function cachingOwners(read: ReadOwner): ReadOwner {
+  const known = new Map<string, OwnerFacts>();
+  return (snapshot, party, round, budget) => {
+    const key = `${snapshot.migrationId} ${snapshot.seq} ${round} ${party}`;
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    const facts = read(snapshot, party, round, budget);
+    if (known.size >= OWNERS_CACHED_MAX) known.delete(known.keys().next().value!);
+    known.set(key, facts);
+    return facts;
+  };
+}
+
+/** An owner at a snapshot, and the round as of which its coins may have expired. */
+interface OwnerAtRound {
+  readonly owner: number;
+  readonly seq: number;
+  readonly round: bigint;
+}
+
+interface ExpiredRow {
+  readonly locked: bigint;
+  readonly amount: bigint | Buffer;
+  readonly rate: bigint | Buffer;
+  readonly round: bigint;
+}
+
+type Expired = NonNullable<OwnerFacts['expired']>;
+
+/** Reads the sums of the coins that have expired, and takes the rows read from the budget. Throws NOT_BOUNDED. */
+function createExpiredReader(db: Database): (at: OwnerAtRound, budget: RowBudget) => Expired {
+  // By the keys of their indexes, so these are the rows read, whether their coins have expired or not.
+  const count = db
+    .prepare<[OwnerAtRound & { readonly most: number }], number>(
+      `SELECT count(*) FROM (
+         SELECT 1 FROM held WHERE owner = @owner AND expiry <= @round
+         UNION ALL SELECT 1 FROM spent WHERE owner = @owner AND archived_seq > @seq LIMIT @most)`,
+    )
+    .pluck();
+  const expired = db
+    .prepare<[OwnerAtRound], number>(
+      `SELECT no FROM held WHERE owner = @owner AND expiry <= @round AND created_seq <= @seq
+       UNION ALL SELECT no FROM spent
+       WHERE owner = @owner AND archived_seq > @seq AND created_seq <= @seq AND expiry <= @round`,
+    )
+    .pluck();
+  const holding = db
+    .prepare<[number], ExpiredRow>('SELECT locked, amount, rate, round FROM holding WHERE no = ?')
+    .safeIntegers();
+  return (at, budget) => {
+    if (budget.rows !== Infinity) {
+      const rows = count.get({ ...at, most: budget.rows + 1 })!;
+      if (rows > budget.rows) throw NOT_BOUNDED;
+      budget.rows -= rows;
+    }
+    const sums = { unlocked: new ExpiredSums(), locked: new ExpiredSums() };
+    for (const no of expired.all(at)) {
+      const row = holding.get(no);
+      if (row === undefined) throw new Error(`holding ${no} is not in views.db`);
+      const side = row.locked === 1n ? sums.locked : sums.unlocked;
+      side.add({ amount: unitsOf(row.amount), rate: unitsOf(row.rate), round: row.round });
+    }
+    return sums;
+  };
+}

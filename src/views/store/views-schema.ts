@@ -1,0 +1,147 @@
+import type { Database } from 'better-sqlite3';
+
+/** The version of views.db's tables. An older file is refused. */
+export const SCHEMA_VERSION = 12;
+
+/**
+ * The tables of views.db. Times are microseconds since 1970, amounts and rates 1e-10 units: an INTEGER where it fits 64 bits,
+ * else a big-endian BLOB of 16 bytes. Ids are a BLOB where they are lower-case hex of even length, else TEXT.
+ */
+const DDL = `
+-- What the directory was made for; one row.
+CREATE TABLE setting(
+  lock INTEGER PRIMARY KEY CHECK (lock = 1),
+  directory_id TEXT NOT NULL,           -- created with the directory, unique
+  period INTEGER NOT NULL,              -- snapshot grid
+  source_migration_id INTEGER,          -- of a source that names none (the Ledger API form), once one was read
+  dso TEXT,                             -- the DSO whose coins count, once known
+  dso_pinned INTEGER NOT NULL,          -- whether an operator or the source's network named it
+  next_no INTEGER NOT NULL,             -- next number of a coin contract
+  next_owner INTEGER NOT NULL,
+  feed TEXT,                            -- what the cursors of the source that resumes belong to, in its own form
+  followed TEXT                         -- the owners whose coins count, as a JSON list in order; null: all
+) STRICT;
+
+-- Where the feed was read to, per lane of its source; written in every transaction. Those of a source that resumes exist
+-- from the transaction that stores setting.feed. Cursors are texts that only their source reads.
+CREATE TABLE position(
+  lane TEXT PRIMARY KEY NOT NULL,       -- the source's name for it
+  source TEXT NOT NULL,                 -- its name
+  start TEXT,                           -- the lane's cursor when it was first seen; null where the source does not resume
+  cursor TEXT NOT NULL,                 -- where reading continues
+  sha256 BLOB,                          -- of the last message before the cursor; kept where the source resumes
+  checkpoints TEXT NOT NULL,            -- newest checkpoint time per migration and synchronizer read there, as JSON
+  furthest_migration INTEGER,           -- the furthest place read there: see views/write/overtaken.ts
+  furthest_time INTEGER                 -- -1 for imports
+) STRICT;
+
+-- Migrations are independent: each has its own open interval, clock and supply.
+CREATE TABLE migration(
+  migration_id INTEGER PRIMARY KEY,
+  open_seq INTEGER NOT NULL,            -- the interval that is open
+  time_reached INTEGER,                 -- null until a seed's mark, or an update that is no import
+  update_time INTEGER,                  -- the largest record time of an update
+  next_grid INTEGER,                    -- the next grid time to seal
+  seeded_at INTEGER,                    -- the time of the seed that it began with; -1 while its mark has not come; null: no seed
+  seed_times TEXT NOT NULL,             -- of that seed, the time of each synchronizer that its mark named, as JSON
+  seed_offset INTEGER,                  -- of that seed, the offset of its participant; null where its source has none
+  contracts INTEGER NOT NULL,           -- coins, owners with coin and supply now, in the open interval
+  owners INTEGER NOT NULL,
+  unlocked TEXT NOT NULL,               -- decimal digits: a supply does not fit 64 bits
+  locked TEXT NOT NULL
+) STRICT;
+
+-- The first and the last time applied per synchronizer: updates between are redeliveries, earlier ones disorder.
+CREATE TABLE synchronizer(
+  migration_id INTEGER, synchronizer_id TEXT, first_time INTEGER NOT NULL, record_time INTEGER NOT NULL,
+  updates INTEGER NOT NULL,             -- how many were applied at the last time: rows of last_update
+  repairs INTEGER NOT NULL,             -- how many were ever applied at the time of the one before them
+  unseen INTEGER NOT NULL,              -- 1: known from files, not yet seen in the source that continues after them
+  PRIMARY KEY(migration_id, synchronizer_id)
+) STRICT, WITHOUT ROWID;
+
+-- The updates applied at a synchronizer's last time: a second one of each is a redelivery; see views/write/last-updates.ts.
+CREATE TABLE last_update(
+  migration_id INTEGER, synchronizer_id TEXT, update_id ANY,
+  PRIMARY KEY(migration_id, synchronizer_id, update_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE owner(
+  id INTEGER PRIMARY KEY, migration_id INTEGER NOT NULL, party TEXT NOT NULL, UNIQUE(migration_id, party)
+) STRICT;
+
+CREATE TABLE snapshot(
+  migration_id INTEGER, record_time INTEGER, seq INTEGER NOT NULL,
+  no INTEGER NOT NULL UNIQUE,           -- its place in the order in which those of all migrations were sealed
+  forced INTEGER NOT NULL,
+  contracts INTEGER NOT NULL, owners INTEGER NOT NULL, unlocked TEXT NOT NULL, locked TEXT NOT NULL,
+  changes_digest BLOB, digest BLOB,     -- of 32 bytes; null where forced; see ledger/digest.ts
+  PRIMARY KEY(migration_id, record_time)
+) STRICT, WITHOUT ROWID;
+
+-- Items of what changed since a migration's newest snapshot on the grid, 32 bytes each: a row for each commit, until the next
+-- one is sealed; see views/write/open-items.ts.
+CREATE TABLE open_items(no INTEGER PRIMARY KEY, migration_id INTEGER NOT NULL, items BLOB NOT NULL) STRICT;
+CREATE INDEX open_items_by_migration ON open_items(migration_id);
+
+CREATE TABLE template(
+  id INTEGER PRIMARY KEY, template_id TEXT NOT NULL, package_name TEXT NOT NULL,
+  UNIQUE(template_id, package_name)
+) STRICT;
+
+-- Facts of one coin contract, numbered in feed order. Appended; deleted only when archived in the interval of its creation.
+CREATE TABLE holding(
+  no INTEGER PRIMARY KEY, owner INTEGER, created_seq INTEGER, locked INTEGER, amount ANY, rate ANY, round INTEGER,
+  created_at INTEGER, node INTEGER, template INTEGER, contract_id ANY,
+  update_id ANY,                        -- null for imports
+  args TEXT                             -- null for the canonical Amulet; see ledger/coin.ts
+) STRICT;
+
+-- Active now, by owner and creation. expiry: null for never. id_hash: the low 32 bits, signed, of the hash of migration and contract
+-- id (ledger/contract-id.ts); the writer finds contracts by it, in memory (views/write/active-ids.ts).
+CREATE TABLE held(
+  owner INTEGER, created_at INTEGER, no INTEGER, created_seq INTEGER, expiry INTEGER, id_hash INTEGER NOT NULL,
+  PRIMARY KEY(owner, created_at, no)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX held_by_expiry ON held(owner, expiry);
+
+-- Archived, by owner and the interval of the archive.
+CREATE TABLE spent(
+  owner INTEGER, archived_seq INTEGER, created_at INTEGER, no INTEGER, created_seq INTEGER, expiry INTEGER,
+  PRIMARY KEY(owner, archived_seq, created_at, no)
+) STRICT, WITHOUT ROWID;
+
+-- A version for each owner changed in interval seq; v: see views/store/totals.ts.
+CREATE TABLE owner_total(owner INTEGER, seq INTEGER, v BLOB NOT NULL, PRIMARY KEY(owner, seq)) STRICT, WITHOUT ROWID;
+
+-- Open mining rounds active now. content: SHA-256 of the create's content.
+CREATE TABLE round(
+  migration_id INTEGER, contract_id ANY, number INTEGER NOT NULL, content TEXT NOT NULL,
+  PRIMARY KEY(migration_id, contract_id)
+) STRICT, WITHOUT ROWID;
+
+-- Ids active now of coins and rounds that do not count; h: the hash of migration and id, 53 bits (ledger/contract-id.ts).
+CREATE TABLE counterfeit(h INTEGER, migration_id INTEGER, contract_id ANY, PRIMARY KEY(h, migration_id, contract_id)) STRICT, WITHOUT ROWID;
+
+-- Messages that could not be applied, and the decisions.
+CREATE TABLE dead_letter(
+  id INTEGER PRIMARY KEY,
+  kind TEXT NOT NULL,                   -- update | overlong | container | ahead | gap | overtaken
+  code TEXT NOT NULL,                   -- what is wrong: DEAD_LETTER_KINDS of dead-letter-store.ts; the kind follows from it
+  decision TEXT NOT NULL,               -- halted | dropped | quarantined | applied | resolved
+  source TEXT NOT NULL, source_kind TEXT NOT NULL,
+  lane TEXT NOT NULL, offset INTEGER NOT NULL,
+  cursor TEXT,                          -- the lane's cursor after the message; null for a container
+  place TEXT NOT NULL,                  -- its place under its source's names: JSON
+  migration_id INTEGER, update_id TEXT, record_time INTEGER,
+  field TEXT, given TEXT, expected TEXT, reason TEXT NOT NULL,
+  sha256 BLOB NOT NULL, length INTEGER NOT NULL, bytes BLOB NOT NULL,
+  created_at INTEGER NOT NULL           -- our clock, microseconds
+) STRICT;
+CREATE INDEX dead_letter_by_sha256 ON dead_letter(sha256);
+`;
+
+export function createTables(db: Database): void {
+  db.exec(DDL);
+  db.pragma(`user_version = ${SCHEMA_VERSION}`);
+}
