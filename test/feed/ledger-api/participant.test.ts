@@ -99,12 +99,6 @@ describe('what will not pass by itself is refused, with what to do', () => {
     expect(await refusal(participant)).toMatch(reason);
   });
 
-  it.concurrent('a redirect', async (context) => {
-    const participant = await startParticipant(context);
-    participant.fail('/v2/updates', { status: 302, body: '', headers: { location: 'https://elsewhere.example/' } });
-    expect(await refusal(participant)).toMatch(/answers 302, which refers to https:\/\/elsewhere\.example\/$/);
-  });
-
   it.concurrent('--start beginning of a participant that has pruned', async (context) => {
     const participant = await startParticipant(context, { prunedUpTo: 40 });
     expect(await refusal(participant)).toMatch(/^--start beginning: .* up to offset 40: begin with --start snapshot/);
@@ -148,6 +142,13 @@ describe('what may pass is waited for, and readiness says what', () => {
       position: END,
       degraded: [says(/OpenMiningRound: no open round is read of it$/)],
     });
+  });
+
+  it.concurrent('a redirect, which is not followed', async (context) => {
+    const participant = await startParticipant(context);
+    participant.fail('/v2/updates', { status: 302, body: '', headers: { location: 'https://elsewhere.example/' } });
+    await using reading = await readParticipant(participant, { parties: PARTIES });
+    await reading.until({ stopped: says(/answers 302, which refers to https:\/\/elsewhere\.example\/$/) });
   });
 
   it.concurrent('one with TLS is read where --ledger-api-ca names its authority, and says so where not', async (context) => {
