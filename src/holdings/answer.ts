@@ -4,9 +4,9 @@ import { HoldingsFault, requireFollowed, requireRound, snapshotFault } from './h
 import type { Question, TimeQuery } from './question.ts';
 import { continuedState, pageFacts, stateV0, stateV1, stateV2 } from './state-answer.ts';
 import { type AnswerRules, summaryFacts, summaryV0, summaryV1 } from './summary-answer.ts';
+import { answerTable } from './table-answers.ts';
 import type { TableQuestion } from './table-question.ts';
 import { type TableForm, type TableText, tableText } from './table-rows.ts';
-import { answerTable } from './tables.ts';
 
 /** The client of a question, so that none takes all reader threads, and the signal that its answer is not wanted any more. */
 export interface Asker {

@@ -18,7 +18,7 @@ it('keeps no descriptor of a file it was stopped in the middle of', async () => 
   writeFileSync(path, `${lines.join('\n')}\n`.repeat(30));
   {
     await using feed = startFileThread(path);
-    expect(await feed.next(60_000)).toHaveProperty('names');
+    expect(await feed.next(60_000)).toHaveProperty('messages');
     expect(openFiles('self').has(path)).toBe(true);
   }
   expect(openFiles('self').has(path)).toBe(false);

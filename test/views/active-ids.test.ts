@@ -1,23 +1,23 @@
 import DatabaseFile from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
-import type { Chunk } from '../../src/chunk/chunk.ts';
+import type { DecodedBatch } from '../../src/feed/decoded-batch.ts';
 import { FILE_KIND } from '../../src/feed/file/file-source.ts';
 import { type StoredId, storedIdHash } from '../../src/ledger/contract-id.ts';
 import { viewsFile } from '../../src/views/store/database.ts';
-import { ActiveIds } from '../../src/views/write/active-ids.ts';
+import { ActiveIds } from '../../src/views/write/contracts.ts';
 import { ViewsWriter } from '../../src/views/write/writer.ts';
 import { oddLedger } from '../support/ledger/options.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
-import { fileChunks } from '../support/views/file-chunks.ts';
+import { fileBatches } from '../support/views/inline-feed.ts';
 import { linesOf, replayInto, WRITER_OPTIONS } from '../support/views/replayed.ts';
 import { dumpViews } from '../support/views/views-dump.ts';
 
 const LEDGER = oddLedger(91, { owners: 200, updates: 500, migrations: 2 });
 
-async function chunksOf(file: string): Promise<Chunk[]> {
-  const chunks: Chunk[] = [];
-  for await (const chunk of fileChunks(file, { chunkBytes: 20_000 })) chunks.push(chunk);
+async function chunksOf(file: string): Promise<DecodedBatch[]> {
+  const chunks: DecodedBatch[] = [];
+  for await (const chunk of fileBatches(file, { chunkBytes: 20_000 })) chunks.push(chunk);
   return chunks;
 }
 

@@ -3,10 +3,10 @@ import { expect, it } from 'vitest';
 import { makeDataDirectory } from '../../src/views/store/database.ts';
 import {
   loadLanes,
+  markPositionsStored,
   newLane,
   PositionMoved,
   preparePositions,
-  settlePositions,
 } from '../../src/views/write/positions.ts';
 import { ViewsWriter } from '../../src/views/write/writer.ts';
 import { freshDirectory } from '../support/program/fresh-directory.ts';
@@ -26,7 +26,7 @@ it('a writer that another one has overtaken, and does not know it, stores no pos
   const lanes = new Map([['0', newLane('topic t', { start: '0', cursor: '0' })]]);
   const early = new Map([['0', newLane('topic t', { start: '0', cursor: '7' })]]);
   save(lanes);
-  settlePositions(lanes);
+  markPositionsStored(lanes);
   const stale = loadLanes(db);
   lanes.get('0')!.cursor = '5';
   save(lanes);

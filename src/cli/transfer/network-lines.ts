@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Config } from '../../config/load-config.ts';
-import { tryDecode } from '../../decode/decode.ts';
+import { tryDecode } from '../../decode/decode-message.ts';
 import { OwnEvents } from '../../feed/ledger-api/followed-parties.ts';
 import { openLedgerApiSource } from '../../feed/ledger-api/participant-source.ts';
 import { AnswerFailure } from '../../feed/network/answer-failure.ts';

@@ -1,5 +1,5 @@
 import { counted } from '../../counted.ts';
-import { tryDecode } from '../../decode/decode.ts';
+import { tryDecode } from '../../decode/decode-message.ts';
 import { type PartitionTail, readRecords } from '../../feed/kafka/read-records.ts';
 import { type ProducedRecord, recordBytes, type TopicProducer } from '../../feed/kafka/topic-producer.ts';
 import { isAfter, isAhead, type ScanPosition } from '../../feed/scan/scan-position.ts';

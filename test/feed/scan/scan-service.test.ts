@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { TOPIC_KIND } from '../../../src/feed/kafka/kafka-kind.ts';
-import { decodeAlone } from '../../../src/ingest/decode-chunks.ts';
 import { makeDataDirectory } from '../../../src/views/store/database.ts';
 import { ViewsWriter } from '../../../src/views/write/writer.ts';
 import { type Serving, serveScan } from '../../support/feed/serve.ts';
@@ -9,6 +8,7 @@ import { freshDirectory } from '../../support/program/fresh-directory.ts';
 import { activeContracts, seededFeed, seedImports } from '../../support/scan/active-contracts.ts';
 import { freshScan } from '../../support/scan/fresh-scan.ts';
 import { DSO, scanLedger, timeOf } from '../../support/scan/ledger.ts';
+import { decodeAlone } from '../../support/views/inline-feed.ts';
 import { replayInto, WRITER_OPTIONS } from '../../support/views/replayed.ts';
 import { dumpViews } from '../../support/views/views-dump.ts';
 
@@ -195,7 +195,7 @@ describe('a network is continued', () => {
       writer.beginSource(topic);
       writer.followSource({ identity, cursors: new Map([['0', '0']]) });
       for (const [offset, line] of LINES.slice(0, 350).entries())
-        writer.apply(decodeAlone({ lane: '0', offset, bytes: Buffer.from(line) }, { migrationId: 0 }));
+        writer.apply(decodeAlone({ lane: '0', offset, bytes: Buffer.from(line) }));
       writer.commit();
     }
     scan.add(...LINES);
@@ -219,10 +219,16 @@ describe('a network is continued', () => {
     ];
     const active = activeContracts(before, { migrationId: 0, recordTime: timeOf(before.at(-1)!) });
     const imports = seedImports(active, 1).map((line) => line.replace('"seed":true,', ''));
-    scan.add(...before, ...after);
-    scan.change({ migrationId: 1 });
-    const files = directory.writeLines('files.ndjson', [...before, ...imports, ...after.slice(0, 10)]);
-    await replayInto(data(), [files], { dso: DSO });
+    scan.add(...before.slice(0, 40));
+    {
+      await using service = await serve();
+      await service.until('/readyz', { ready: true });
+      scan.add(...before.slice(40), ...after);
+      scan.change({ migrationId: 1 });
+      await service.until('/status', { phase: 'refused', counts: { updates: before.length } });
+    }
+    const carried = directory.writeLines('carried.ndjson', [...imports, ...after.slice(0, 10)]);
+    expect(await holdfast('replay', carried, '--data', data())).toMatchObject({ code: 0 });
     {
       await using service = await serve();
       await service.until('/readyz', { ready: true });

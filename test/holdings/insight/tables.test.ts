@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { answerTable } from '../../../src/holdings/table-answers.ts';
 import { nextQuestion, type TableQuestion } from '../../../src/holdings/table-question.ts';
-import { answerTable } from '../../../src/holdings/tables.ts';
 import { oddLedger } from '../../support/ledger/options.ts';
 import { oracle } from '../../support/ledger/oracle.ts';
 import {

@@ -1,7 +1,6 @@
 import { describe, expect, inject, it } from 'vitest';
 import { dropHalted } from '../../../../src/ingest/resolve-halt.ts';
-import { openStream } from '../../../support/http/event-stream.ts';
-import { told, withoutStatus } from '../../../support/http/told.ts';
+import { openStream, shortEvents, withoutStatus } from '../../../support/http/event-stream.ts';
 import { SASL_USER } from '../../../support/kafka/broker.ts';
 import { agreeingLedger, emptyRows, expectEqualToReplay, hasApplied, scanRows } from '../../../support/kafka/rows.ts';
 import { type RunningService, serveTopic } from '../../../support/kafka/service.ts';
@@ -73,7 +72,7 @@ describe('the views of a topic', () => {
     await service.untilReady();
     using stream = await openStream((await service.get('/livez')).url, { owners: [partyOf('alice')] });
     await stream.until(() => stream.events.length === 2);
-    expect(told(stream)).toEqual(['status caught_up', 'snapshot 0 00:20']);
+    expect(shortEvents(stream)).toEqual(['status caught_up', 'snapshot 0 00:20']);
     expect(stream.events[0]!.data).toMatchObject({ phase: 'caught_up', lag_seconds: 0, updates: 3, halted: null });
     await topic.send(rowsOf('00:25 =d : +b alice 1\n00:51 =e :'));
     await stream.until(() => withoutStatus(stream).at(-1) === 'snapshot 0 00:50');

@@ -1,12 +1,60 @@
+import { addDuration, type Durations, noDurations } from '../durations.ts';
 import type { SourceKind, SourceSpec, SourceState, SourceStatus } from '../feed/source.ts';
 import type { Micros } from '../ledger/time.ts';
 import { mayPass } from '../machine-errors.ts';
 import { createDeadLetterCounter, type DeadLetter, type DeadLetterFacts } from '../views/store/dead-letter-store.ts';
 import { mayLeaveGap } from '../views/write/possible-gap.ts';
+import type { Counts } from '../views/write/state.ts';
 import type { ViewsWriter } from '../views/write/writer.ts';
 import type { Feed } from './feed-thread.ts';
-import { type IngestStatus, STATUS_INTERVAL_MS } from './status.ts';
-import type { Timings } from './timings.ts';
+
+/** The status is sent to the main thread at most this often, unless a phase changes. */
+export const STATUS_INTERVAL_MS = 200;
+
+/** The ingest's status, sent to the main thread after commits and when its phase changes. */
+export interface IngestStatus {
+  readonly phase:
+    | 'starting'
+    /** Messages are read and applied. */
+    | 'reading'
+    /** Everything in the sources is applied, and they have ended; or there is no source. */
+    | 'caught_up'
+    /** Stopped at a message until the operator decides. */
+    | 'halted'
+    /** Stopped at a message that is ahead of our clock; continues by itself. */
+    | 'waiting_for_clock'
+    /** The disk or the database is unavailable; tried again. */
+    | 'retrying'
+    /** The source does not continue what is in the views; `lastError` says what to do. */
+    | 'refused'
+    | 'stopped';
+  /** The one that is read, or was read last. */
+  readonly source: { readonly name: string; readonly kind: string; readonly status: SourceStatus } | null;
+  readonly halted: DeadLetterFacts | null;
+  /** The newest dead letter that was quarantined since the start. */
+  readonly quarantined: DeadLetterFacts | null;
+  readonly dso: DsoStatus;
+  /** The newest record time applied; null before the first. */
+  readonly appliedRecordTime: Micros | null;
+  /** The time of the seed that the newest seeded migration began with; null where there is none. */
+  readonly seededAt: Micros | null;
+  readonly counts: Counts;
+  readonly timings: Timings;
+  /** Counts of dead letters by decision, as stored. */
+  readonly deadLetters: Readonly<Record<string, number>>;
+  readonly lastError: { readonly at: string; readonly message: string } | null;
+}
+
+/** The DSO whose coins count, once known; `pinned` where an operator named it. */
+export interface DsoStatus {
+  readonly party: string | null;
+  readonly pinned: boolean;
+}
+
+/** A warning about a DSO that was taken from the feed, with the option that pins it; null where it is pinned or unknown. */
+export function dsoWarning({ party, pinned }: DsoStatus): string | null {
+  return party === null || pinned ? null : `the DSO is the first one seen; pin it with --dso "${party}"`;
+}
 
 /** The part of the status that the reading of sources sets; the rest is read from the views and the feed. */
 export interface IngestState {
@@ -141,4 +189,37 @@ function timeApplied(writer: ViewsWriter): Micros | null {
 function deadLetterFacts(deadLetter: DeadLetter): DeadLetterFacts {
   const { sha256: _hash, length: _length, bytes: _bytes, createdAt: _at, ...facts } = deadLetter;
   return facts;
+}
+
+/** What is timed of the ingest; plain data, which goes from thread to thread. */
+export type Timings = Readonly<Record<'commit' | 'seal' | 'decode', Durations>>;
+
+/**
+ * The bounds lie around what was measured (docs/figures.md): a commit takes a millisecond of a few updates and seconds of
+ * 100,000 events; sealing takes a millisecond, and 20 of thousands of changes; a chunk of a mebibyte takes 10 to 20 to decode.
+ */
+export function noTimings(): Timings {
+  return {
+    commit: noDurations([0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]),
+    seal: noDurations([0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5]),
+    decode: noDurations([0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1]),
+  };
+}
+
+/**
+ * Times each call of a method, of all objects of a class, from outside: what is timed knows nothing of it. A call that throws is not
+ * counted.
+ */
+export function timeCalls<Name extends string>(
+  prototype: Record<Name, (...given: never[]) => unknown>,
+  name: Name,
+  durations: Durations,
+): void {
+  const method = prototype[name] as (...given: unknown[]) => unknown;
+  prototype[name] = function (this: unknown, ...given: unknown[]): unknown {
+    const startMs = performance.now();
+    const result = method.apply(this, given);
+    addDuration(durations, (performance.now() - startMs) / 1000);
+    return result;
+  };
 }

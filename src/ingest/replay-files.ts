@@ -1,20 +1,18 @@
-// Compiled in the main thread, and so for all threads of a replay (threads/shared-wasm.ts).
-import '../decode/partial/json-index.ts';
 import { FILE_KIND } from '../feed/file/file-source.ts';
 import type { SourceProgress } from '../feed/source.ts';
 import { Refusal } from '../refusal.ts';
 import { fileSpec } from '../sources.ts';
-import type { ThreadContract } from '../threads/contract.ts';
+import type { ThreadContract } from '../threads/thread.ts';
 import { startThread, threadFile, WRITING } from '../threads/thread.ts';
 import { makeDataDirectory } from '../views/store/database.ts';
 import type { DeadLetter } from '../views/store/dead-letter-store.ts';
 import { lockForWriting } from '../views/store/writer-lock.ts';
-import type { Counts } from '../views/write/counts.ts';
+import type { Counts } from '../views/write/state.ts';
 import { ViewsWriter, type WriterOptions } from '../views/write/writer.ts';
 import { type Feed, openingContext, startFeedThread } from './feed-thread.ts';
-import { lookAtFiles, lookBeforeMaking } from './look-at-files.ts';
+import { lookAtFiles, lookBeforeMaking } from './file-order.ts';
+import type { DsoStatus } from './ingest-status.ts';
 import { runLoop, stillHalted } from './loop.ts';
-import type { DsoStatus } from './status.ts';
 
 export interface ReplayOptions extends WriterOptions {
   readonly dataDir: string;

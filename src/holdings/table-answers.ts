@@ -65,10 +65,10 @@ async function snapshotsTable(query: SnapshotsQuery, store: HoldingsStore): Prom
     order,
     rows: limit + 1,
   });
-  const place = { table: 'snapshots', query, migrationId, snapshot: range.to } as const;
+  const page = { table: 'snapshots', query, migrationId, snapshot: range.to } as const;
   // The DSO may be known only later.
   const fixed = range.fixed && dso !== null;
-  const { rows, next } = pageOf(found, place, ({ recordTime }) => formatTime(recordTime));
+  const { rows, next } = pageOf(found, page, ({ recordTime }) => formatTime(recordTime));
   const head = {
     migration_id: migrationId,
     period: formatDuration(periodUs),
@@ -100,8 +100,8 @@ async function ownersTable(query: OwnersQuery, store: HoldingsStore): Promise<Ta
     after: after?.last ?? null,
     rows: limit + 1,
   });
-  const place = { table: 'owners', query, migrationId, snapshot: recordTime } as const;
-  const { rows, next } = pageOf(found, place, ({ party }) => party);
+  const page = { table: 'owners', query, migrationId, snapshot: recordTime } as const;
+  const { rows, next } = pageOf(found, page, ({ party }) => party);
   const time = formatTime(recordTime);
   return {
     head: { record_time: time, migration_id: migrationId },
@@ -125,12 +125,12 @@ async function topTable(query: TopQuery, store: HoldingsStore): Promise<Table> {
   const { migrationId, recordTime, owners, unlocked, locked } = snapshot;
   if (after !== null && !RANK.test(after.last)) throw unknownToken(after);
   const skipped = Number(after?.last ?? 0);
-  const place = { migrationId, recordTime };
-  const ranked = (await store.facts({ kind: 'ranking', ...place }))[by];
-  const page = [...ranked.subarray(skipped, skipped + limit + 1)];
+  const at = { migrationId, recordTime };
+  const ranked = (await store.facts({ kind: 'ranking', ...at }))[by];
+  const found = [...ranked.subarray(skipped, skipped + limit + 1)];
   const token = { table: 'top', query, migrationId, snapshot: recordTime } as const;
-  const { rows: numbers, next } = pageOf(page, token, (_, at) => String(skipped + at + 1));
-  const rows = await store.facts({ kind: 'numbered owners', ...place, owners: numbers });
+  const { rows: numbers, next } = pageOf(found, token, (_, at) => String(skipped + at + 1));
+  const rows = await store.facts({ kind: 'numbered owners', ...at, owners: numbers });
   const supply = unlocked + locked;
   const time = formatTime(recordTime);
   return {
@@ -191,8 +191,8 @@ async function changesTable(query: ChangesQuery, store: HoldingsStore): Promise<
   const grid = multiplesWithin(rangeAfter(range, { order, after }), periodUs);
   const about = { kind: 'changes', migrationId, party, from: grid.from, to: grid.to, order, rows: limit + 1 } as const;
   const changes = grid.from > grid.to ? [] : (await store.facts(about)).changes;
-  const place = { table: 'changes', query, migrationId, snapshot: range.to } as const;
-  const { rows, next } = pageOf(changes, place, ({ recordTime }) => formatTime(recordTime));
+  const page = { table: 'changes', query, migrationId, snapshot: range.to } as const;
+  const { rows, next } = pageOf(changes, page, ({ recordTime }) => formatTime(recordTime));
   return {
     head: { migration_id: migrationId, party_id: party },
     rowsName: 'changes',

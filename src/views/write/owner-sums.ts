@@ -1,9 +1,7 @@
 import type { Database } from 'better-sqlite3';
-import type { EventCursor } from '../../chunk/event-cursor.ts';
-import { NamedValues } from '../../chunk/names.ts';
 import { BulkRows } from '../store/bulk-rows.ts';
-import { decodeVersion, NO_SUMS, noSums, type Sums } from '../store/totals.ts';
-import { QueuedVersions } from './queued-versions.ts';
+import { rowOrder } from '../store/row-order.ts';
+import { decodeVersion, NO_SUMS, noSums, type Sums, versionBytes } from '../store/totals.ts';
 import type { MigrationState, WriterState } from './state.ts';
 
 /** An owner in one migration, with the sums of the open interval. */
@@ -37,10 +35,6 @@ export class Owners {
   readonly #version;
   readonly #insertOwner: BulkRows;
   readonly #insertVersion: BulkRows;
-  /** Owners of one migration by the numbers of names in the chunks being applied. */
-  readonly #named = new NamedValues<Owner>();
-  #namedIn: MigrationState | null = null;
-  readonly #ofName = (party: string): Owner => this.ofParty(this.#namedIn!, party);
   #young = new Map<number, Owner>();
   #old = new Map<number, Owner>();
   #youngParties = new Map<MigrationState, Map<string, Owner>>();
@@ -62,13 +56,6 @@ export class Owners {
       .pluck();
     this.#insertOwner = BulkRows.inserting(db, 'INSERT INTO owner', 3);
     this.#insertVersion = BulkRows.inserting(db, 'INSERT OR REPLACE INTO owner_total', 3);
-  }
-
-  /** The owner of the coin that an event creates. */
-  ofCreate(migration: MigrationState, event: EventCursor): Owner {
-    if (migration !== this.#namedIn) this.#named.clear();
-    this.#namedIn = migration;
-    return event.ownerIn(this.#named, this.#ofName);
   }
 
   /** The owner of that name, numbered by first appearance in the feed. */
@@ -148,14 +135,51 @@ export class Owners {
   }
 
   /** Called after the commit: nothing is pending, so the older generation can be dropped. */
-  settle(): void {
+  afterCommit(): void {
     this.#added = [];
     this.#versions.clear();
     if (this.#young.size < OWNERS_PER_GENERATION) return;
-    this.#named.clear();
     this.#old = this.#young;
     this.#oldParties = this.#youngParties;
     this.#young = new Map();
     this.#youngParties = new Map();
+  }
+}
+
+const VERSION_BYTES_MIN = 64 * 1024;
+
+/** The rows of `owner_total` that wait for the commit, as numbers and bytes: an object for each would be collected again and again. */
+class QueuedVersions {
+  readonly #owners: number[] = [];
+  readonly #seqs: number[] = [];
+  readonly #ends: number[] = [];
+  #bytes: Buffer = Buffer.allocUnsafeSlow(VERSION_BYTES_MIN);
+  #length = 0;
+
+  push(owner: number, seq: number, { unlocked, locked }: { unlocked: Sums; locked: Sums }): void {
+    const v = versionBytes(unlocked, locked);
+    if (this.#length + v.length > this.#bytes.length)
+      this.#bytes = Buffer.concat([this.#bytes, Buffer.allocUnsafe(Math.max(this.#bytes.length, v.length))]);
+    this.#bytes.set(v, this.#length);
+    this.#length += v.length;
+    this.#owners.push(owner);
+    this.#seqs.push(seq);
+    this.#ends.push(this.#length);
+  }
+
+  /** Passes on all of them in the order of the table's key, those of one owner as they were queued. Bytes are valid until the next change. */
+  each(take: (owner: number, seq: number, v: Buffer) => void): void {
+    for (const i of rowOrder(this.#owners, (owner) => owner)) this.#pass(i, take);
+  }
+
+  #pass(i: number, take: (owner: number, seq: number, v: Buffer) => void): void {
+    take(this.#owners[i]!, this.#seqs[i]!, this.#bytes.subarray(i === 0 ? 0 : this.#ends[i - 1], this.#ends[i]));
+  }
+
+  clear(): void {
+    this.#owners.length = 0;
+    this.#seqs.length = 0;
+    this.#ends.length = 0;
+    this.#length = 0;
   }
 }

@@ -2,9 +2,8 @@ import type { Database } from 'better-sqlite3';
 import { changesHash } from '../../ledger/digest.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { BulkRows } from '../store/bulk-rows.ts';
-import { DigestChain } from './digest-chain.ts';
-import type { OpenItems } from './open-items.ts';
-import type { Owners } from './owners.ts';
+import { DigestChain, type OpenItems } from './open-items.ts';
+import type { Owners } from './owner-sums.ts';
 import type { MigrationState, WriterState } from './state.ts';
 
 /** The snapshots that one transaction seals; those of a longer gap are committed in parts (docs/rules.md, rule 6). */
@@ -104,7 +103,7 @@ export class Seals {
     this.#insert.finish();
   }
 
-  settle(): void {
+  afterCommit(): void {
     this.#runs.length = 0;
     this.pending = 0;
   }

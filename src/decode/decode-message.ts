@@ -1,15 +1,24 @@
+import { isUtf8 } from 'node:buffer';
 import { MayBeRounded, parseExactJson } from '../json/exact-number.ts';
 import { parseErrorAt } from '../json/parse-error.ts';
 import { BadUpdate, type FaultCode } from '../ledger/bad-update.ts';
-import type { Decoded } from '../ledger/update.ts';
-import { within } from './fault.ts';
-import { ignoredMessage } from './ignored.ts';
+import type { Decoded, SeedMark } from '../ledger/update.ts';
+import { ignoredMessage } from './create.ts';
 import { decodeLedgerApi, type LedgerApiOptions, looksLikeLedgerApi } from './ledger-api.ts';
-import { notAFeed } from './not-a-feed.ts';
-import { type PartialTransaction, parsePartially, partialReader } from './partial/transaction.ts';
+import { type PartialTransaction, readPartially } from './partial/transaction.ts';
 import { decodePartialTransaction, decodeScan, looksLikeScan } from './scan.ts';
-import { decodeSeedMark, looksLikeSeedMark } from './seed-mark.ts';
-import { isWire, type Wire } from './values.ts';
+import {
+  fault,
+  isWire,
+  ledgerOffsetOf,
+  readList,
+  readMigrationId,
+  readObject,
+  readText,
+  readTime,
+  type Wire,
+  within,
+} from './values.ts';
 
 /** Bytes or characters of an unreadable message that are looked at to describe its fault; a message may be megabytes. */
 const SHOWN_MAX = 400;
@@ -37,8 +46,8 @@ export function tryDecode(bytes: Uint8Array, options: LedgerApiOptions): Decoded
 
 /** Decodes a good transaction of Scan; null for anything else, and `decodeWhole` then says what is wrong with it. */
 export function decodePartially(bytes: Uint8Array): Decoded | null {
-  const transaction = parsePartially(bytes);
-  return transaction && decoded(transaction);
+  const read = isUtf8(bytes) ? readPartially(bytes, 0) : null;
+  return read?.next === bytes.length ? decoded(read.transaction) : null;
 }
 
 /**
@@ -48,9 +57,8 @@ export function decodePartially(bytes: Uint8Array): Decoded | null {
 export function partialDecoder(
   text: Uint8Array,
 ): (at: number) => { readonly seen: Decoded; readonly end: number } | null {
-  const read = partialReader(text);
   return (at) => {
-    const found = read(at);
+    const found = readPartially(text, at);
     const seen = found && decoded(found.transaction);
     return seen && { seen, end: found.end };
   };
@@ -142,4 +150,67 @@ function endsWithinValue(text: string, error: Error): boolean {
   if (!/^\s*\{/.test(text)) return false;
   const at = parseErrorAt(error);
   return at === 'end' || (at !== null && at >= text.trimEnd().length);
+}
+
+/** The one message of our own: it ends a seed (docs/rules.md, rule 13). */
+function looksLikeSeedMark(message: Wire): boolean {
+  return isWire(message.seed);
+}
+
+/** Throws Fault. */
+function decodeSeedMark(message: Wire): SeedMark {
+  const mark = readObject(message.seed, 'seed');
+  const migrationId = readMigrationId(mark.migration_id, 'seed.migration_id');
+  const recordTime = readTime(mark.record_time, 'seed.record_time');
+  const offset = ledgerOffsetOf(mark.offset);
+  if (offset === null && mark.offset != null) fault('seed.offset', mark.offset, 'a whole number of 0 or more');
+  const times = readList(mark.synchronizer_times ?? [], 'seed.synchronizer_times').map((each, i) => {
+    const field = `seed.synchronizer_times[${i}]`;
+    const named = readObject(each, field);
+    const time = readTime(named.recordTime, `${field}.recordTime`);
+    if (time > recordTime)
+      fault(`${field}.recordTime`, named.recordTime, 'a time up to record_time, the largest of them');
+    const synchronizerId = readText(named.synchronizerId, `${field}.synchronizerId`, 'a synchronizer id');
+    return { synchronizerId, recordTime: time };
+  });
+  return { kind: 'seed mark', migrationId, recordTime, times, offset };
+}
+
+const FEED_EXPECTED = 'one update, as an item of Scan /v2/updates or of the JSON Ledger API /v2/updates';
+
+/** Other JSON that people take for a feed, recognized by a field that only it has. */
+const LOOKALIKES: readonly (readonly [field: string, what: string])[] = [
+  ['transactions', 'a whole Scan page in one message'],
+  ['created_events', 'a holdings or ACS listing'],
+  ['summaries', 'a holdings summary'],
+  ['contractEntry', 'an ACS listing'],
+  ['event_type', 'a single event'],
+  ['CreatedEvent', 'a single event'],
+  ['ArchivedEvent', 'a single event'],
+  ['ExercisedEvent', 'a single event'],
+  ['createdEvent', 'a single event'],
+  ['archivedEvent', 'a single event'],
+  ['created', 'the events of one contract'],
+  ['transaction', 'protobuf JSON'],
+  ['reassignment', 'protobuf JSON'],
+  ['offsetCheckpoint', 'protobuf JSON'],
+  ['topologyTransaction', 'protobuf JSON'],
+];
+
+/** The BadUpdate for a message that is neither format; says what it looks like where that is known. */
+function notAFeed(message: unknown): BadUpdate {
+  const what = isWire(message) ? lookalike(message) : undefined;
+  return new BadUpdate(
+    'not_a_feed',
+    'message',
+    message,
+    what === undefined ? FEED_EXPECTED : `${FEED_EXPECTED}; this looks like ${what}`,
+  );
+}
+
+function lookalike(message: Wire): string | undefined {
+  const known = LOOKALIKES.find(([field]) => Object.hasOwn(message, field));
+  if (known !== undefined) return known[1];
+  const [first] = Object.values(message);
+  return isWire(first) && 'event_type' in first ? 'events without their update' : undefined;
 }
