@@ -170,8 +170,6 @@ export function createAnswers(holdings: () => Holdings, lines: () => readonly st
   }
 }
 
-export type Answers = ReturnType<typeof createAnswers>;
-
 /** The row of a token of v2; null where it is none, or one of other parameters. */
 function rowOf(token: unknown, parameters: string): number | null {
   const [row, ...of] = typeof token === 'string' ? Buffer.from(token, 'base64url').toString().split(' ') : [];
