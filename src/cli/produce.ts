@@ -108,9 +108,9 @@ async function sendNetwork(
     for await (const step of network.read()) {
       if (step === 'begins') continue;
       if (step === 'restarts') {
-        if (sent === 0) continue;
+        if (sent === 0 && ends.flat().length === 0) continue;
         throw new Refusal(
-          `the snapshot import into topic ${topic} begins again, and the topic has a part of it: delete the topic, ` +
+          `a snapshot import begins, and topic ${topic} has messages already: delete the topic, ` +
             'fetch the network with fetch --output FILE, and send that with produce FILE',
         );
       }

@@ -35,13 +35,6 @@ export interface FetchedBatch {
   readonly messages: readonly Fetched[];
 }
 
-/** How far was read when the topic's offsets were requested. */
-export interface BoundsRequest {
-  /** By our clock, milliseconds. */
-  readonly at: number;
-  readonly read: ReadonlyMap<number, number>;
-}
-
 /** What was read of a topic's partitions and not yet returned: in order, bounded, and with its position. No I/O. */
 export class KafkaIntake {
   readonly #options: IntakeOptions;
@@ -126,19 +119,16 @@ export class KafkaIntake {
     if (buffer.isBroken) return;
     this.#verify(buffer, null);
     buffer.nextFetch = nextOffset;
-    this.#checkMark();
+    this.noteStored();
   }
 
   /** Taken before the topic's offsets are requested: when they come, more may have been written and read. */
-  boundsRequest(at: number): BoundsRequest {
-    return {
-      at,
-      read: new Map([...this.#partitions].map(([partition, { nextNewOffset }]) => [partition, nextNewOffset])),
-    };
+  readTo(): ReadonlyMap<number, number> {
+    return new Map([...this.#partitions].map(([partition, { nextNewOffset }]) => [partition, nextNewOffset]));
   }
 
-  /** Takes the topic's offsets. Throws where they end before what was read when they were requested. */
-  noteBounds({ at, read }: BoundsRequest, held: ReadonlyMap<number, PartitionBounds>): void {
+  /** Takes the topic's offsets, as of a time of our clock. Throws where they end before what was read when they were requested. */
+  noteBounds(at: number, read: ReadonlyMap<number, number>, held: ReadonlyMap<number, PartitionBounds>): void {
     for (const buffer of this.#partitions.values()) {
       const { partition, nextNewOffset: next } = buffer;
       const bounds = held.get(partition)!;
@@ -148,7 +138,7 @@ export class KafkaIntake {
       buffer.endConfirmedAt = at;
     }
     this.#mark ??= { at, held };
-    this.#checkMark();
+    this.noteStored();
   }
 
   /** The next messages in order, at most `max`. Throws BrokenContainer once all before a batch that cannot be read were returned. */
@@ -173,21 +163,16 @@ export class KafkaIntake {
     return items;
   }
 
-  /** Called when more was stored. */
-  noteStored(): void {
-    this.#checkMark();
-  }
-
   /** The offset up to which everything of a partition is stored. */
   storedThrough(partition: number): number {
     return this.#partitions.get(partition)!.storedThrough(this.#options.stored.get(partition));
   }
 
   /**
-   * Until the message applied last was compared, the topic may be another one. Looked at whenever something has moved: as soon as
+   * Called when more was stored. Until the message applied last was compared, the topic may be another one. Looked at whenever something has moved: as soon as
    * another message waits, it is no longer known that the control records before it are stored.
    */
-  #checkMark(): void {
+  noteStored(): void {
     if (this.#mark === null) return;
     for (const [partition, { high }] of this.#mark.held) {
       if (this.#partitions.get(partition)!.verify !== null || this.storedThrough(partition) < high) return;

@@ -136,10 +136,10 @@ async function consume(
 
   async function followBounds(): Promise<void> {
     while (!closed.signal.aborted) {
-      const request = intake.boundsRequest(Date.now());
+      const [at, read] = [Date.now(), intake.readTo()];
       const bounds = await readBounds(admin, topic);
       if (bounds.size !== intake.partitions.length) throw new SessionOver(`topic ${topic} has other partitions`);
-      intake.noteBounds(request, bounds);
+      intake.noteBounds(at, read, bounds);
       onChange();
       void commit();
       await sleep(BOUNDS_INTERVAL_MS, undefined, { signal: closed.signal }).catch(() => {});

@@ -1,13 +1,15 @@
+import { execFileSync } from 'node:child_process';
 import { hash } from 'node:crypto';
+import { join } from 'node:path';
 import { describe, expect, inject, it } from 'vitest';
 import type { KafkaSourceOptions } from '../../../../src/feed/kafka/kafka-source.ts';
 import { FeedRefused } from '../../../../src/feed/source.ts';
-import { startCutter } from '../../../support/kafka/cutter.ts';
 import { keepingLogger, readingOptions, startReading } from '../../../support/kafka/reading.ts';
 import { emptyRows } from '../../../support/kafka/rows.ts';
 import { createTopic, type TestTopic } from '../../../support/kafka/topic.ts';
 
 const address = inject('kafka').addresses.plain;
+const CUT = join(import.meta.dirname, '../../../support/kafka/cut.ts');
 type Stored = KafkaSourceOptions['stored'];
 
 /** What is stored after the first `count` messages of a topic. */
@@ -152,13 +154,12 @@ describe('a topic that changes under its reader', () => {
       const topic = await createTopic(address);
       await topic.send(emptyRows(100));
       const stored = await storedAfter(topic, applied);
-      await using cutter = await startCutter({ address, topic: topic.name, offset: cut });
       let isCut = false;
       const quiet = keepingLogger();
       const info = (_: object, message: string): void => {
         if (message !== 'reading the topic' || isCut) return;
         isCut = true;
-        cutter.cut();
+        execFileSync(process.execPath, [CUT, address, topic.name, String(cut)]);
       };
       await using reading = startReading(readingOptions(address, topic, { stored, logger: { ...quiet, info } }));
       if (goesOn) await reading.until('read', () => reading.messages.length === 50);
