@@ -41,7 +41,7 @@ describe.each<{ acs: Holdings['acs'] }>([{ acs: ['v1'] }, { acs: ['v1', 'v2'] },
       const scan = await startScan(context, { acs, snapshots: [at(100), at(200)] });
       await using reading = await readFrom(scan);
       await expectImport(reading);
-      expect(reading.starts).toMatchObject([{ identity: `the network of ${DSO}`, dso: DSO, anew: true }]);
+      expect(reading.starts).toMatchObject([{ identity: `the network of ${DSO}`, dso: DSO, restarts: true }]);
       const [first, ...more] = asked(scan, '/state/acs').filter((path) => path.endsWith('acs'));
       expect(first).toBe('/v2/state/acs');
       expect(more.length).toBeGreaterThan(2);

@@ -41,7 +41,7 @@ export async function readSource<Settings>(
   const reading = (async () => {
     for await (const batch of source.batches(stop.signal)) {
       if ('identity' in batch) {
-        if (batch.anew === true) lines.length = 0;
+        if (batch.restarts === true) lines.length = 0;
         starts.push(batch);
         identity = batch.identity;
         for (const [lane, cursor] of batch.cursors) store(lane, cursor);
