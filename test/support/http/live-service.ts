@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { startService } from '../../../src/service.ts';
+import { startService } from '../../../src/service/start-service.ts';
 import { serviceConfig } from '../kafka/service.ts';
 import { writePollingKind } from '../polling/write-polling-kind.ts';
 import type { TemporaryDirectory } from '../program/temporary-directory.ts';
