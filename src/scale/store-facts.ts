@@ -18,9 +18,9 @@ import {
   sameTotals,
   type Totals,
 } from '../holdings/facts.ts';
-import { mayHaveExpired, NO_COINS } from '../holdings/fees.ts';
 import type { TimeQuery } from '../holdings/question.ts';
 import { multiplesWithin } from '../holdings/snapshot-grid.ts';
+import { mayHaveExpired, NO_COINS } from '../holdings/summary-answer.ts';
 import { type CoinColumns, type CoinContent, coinContent } from '../ledger/coin.ts';
 import { coinEntity, PACKAGE_NAME } from '../ledger/templates.ts';
 import type { Ask } from './statement-pool.ts';
