@@ -24,23 +24,21 @@ export function nextText(deadLetter: DeadLetterFacts, print: PrintCommand): stri
     retry: print('dead-letters retry'),
     drop: print(`dead-letters drop ${deadLetter.id}`),
   };
-  const [next, hint] = [nextAdvice(deadLetter), hintAdvice(deadLetter)];
-  return hint === undefined ? next(words) : `${next(words)}. ${hint(words)}`;
+  const { code, decision, sourceKind, offset } = deadLetter;
+  const { halted, comesFrom, ofFirstMessage, dropped } = ADVICE[code];
+  if (decision !== 'halted') return ((decision === 'dropped' && dropped) || DECIDED[decision])(words);
+  const cause = ofFirstMessage === true && offset > 1 ? undefined : (comesFrom?.[sourceKind] ?? comesFrom?.other);
+  return cause === undefined ? halted(words) : `${halted(words)}. ${cause(words)}`;
 }
 
 /** A halt in one line: where, which update, what is wrong with it, and what the operator should do. */
 export function haltLine(deadLetter: DeadLetterFacts, print: PrintCommand): string {
-  const next = nextText(deadLetter, print);
-  return `halted at ${placeText(deadLetter)}: ${updateOf(deadLetter)}${deadLetter.reason}; to continue: ${next}`;
-}
-
-/** Which update it is, as far as the message can be read. */
-function updateOf({ updateId, recordTime }: DeadLetterFacts): string {
-  const names = [
-    ...(updateId === null ? [] : [`update ${updateId}`]),
-    ...(recordTime === null ? [] : [`record time ${formatTime(recordTime)}`]),
-  ];
-  return names.length === 0 ? '' : `${names.join(', ')}: `;
+  const { updateId, recordTime, reason } = deadLetter;
+  const update = updateId === null ? '' : `update ${updateId}`;
+  const time = recordTime === null ? '' : `record time ${formatTime(recordTime)}`;
+  const which = [update, time].filter((each) => each !== '').join(', ');
+  const what = which === '' ? reason : `${which}: ${reason}`;
+  return `halted at ${placeText(deadLetter)}: ${what}; to continue: ${nextText(deadLetter, print)}`;
 }
 
 /** A dead letter for programs: in /status, in the log and on the command line. */
@@ -82,26 +80,17 @@ function sourceName(source: string): string {
 }
 
 /** The source that a dead letter names, and commands of this program as they are shown. */
-export interface AdviceWords {
-  readonly source: string;
-  readonly retry: string;
-  readonly drop: string;
-}
+export type AdviceWords = Readonly<Record<'source' | 'retry' | 'drop', string>>;
 
 export type Advice = (words: AdviceWords) => string;
 
-/** Advice for a halt of this code. */
 interface CodeAdvice {
-  /** What the operator does to end it. */
+  /** What the operator does to end the halt. */
   readonly halted: Advice;
-  /**
-   * Its usual cause, if there is one, with a remedy that is better than `halted`, by the kind of the source; `other` is for every
-   * kind that is not named.
-   */
+  /** Its usual cause with a better remedy, by the kind of the source; `other` is for every kind that is not named. */
   readonly comesFrom?: Readonly<Partial<Record<string, Advice>>>;
   /** Whether `comesFrom` is true for the first message of a source only. */
   readonly ofFirstMessage?: true;
-  /** What is left to do after it was dropped, if anything. */
   readonly dropped?: Advice;
 }
 
@@ -201,16 +190,3 @@ export const DECIDED: Readonly<Record<Exclude<Decision, 'halted'>, Advice>> = {
   applied: () => 'nothing: it was applied at its own place',
   resolved: () => 'nothing: the halt ended by itself',
 };
-
-/** What the operator should do now. */
-export function nextAdvice({ code, decision }: DeadLetterFacts): Advice {
-  if (decision === 'halted') return ADVICE[code].halted;
-  return (decision === 'dropped' ? ADVICE[code].dropped : undefined) ?? DECIDED[decision];
-}
-
-/** The usual cause of such a halt, with its remedy, where one is known. */
-export function hintAdvice({ code, decision, sourceKind, offset }: DeadLetterFacts): Advice | undefined {
-  const { comesFrom, ofFirstMessage } = ADVICE[code];
-  if (decision !== 'halted' || comesFrom === undefined || (ofFirstMessage === true && offset > 1)) return undefined;
-  return comesFrom[sourceKind] ?? comesFrom.other;
-}
