@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { SourceSpec } from '../src/feed/source.ts';
 import { openingContext, startFeedThread } from '../src/ingest/feed-thread.ts';
 import { runLoop } from '../src/ingest/loop.ts';
-import { replayFiles } from '../src/ingest/replay.ts';
+import { replayFiles } from '../src/ingest/replay-files.ts';
 import { knownKind } from '../src/sources.ts';
 import { ViewsWriter } from '../src/views/write/writer.ts';
 import { REPLAY_OPTIONS } from './replay-options.ts';

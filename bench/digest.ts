@@ -1,9 +1,8 @@
-import { Items } from '../src/chunk/items.ts';
-import { tryDecode } from '../src/decode/decode.ts';
+import { tryDecode } from '../src/decode/decode-message.ts';
 import { BadUpdate } from '../src/ledger/bad-update.ts';
 import { archivedLine, changesHash, createdLine } from '../src/ledger/digest.ts';
 import type { LedgerEvent } from '../src/ledger/update.ts';
-import { passSorted } from '../src/views/write/sorted-items.ts';
+import { Items, passSorted } from '../src/views/write/open-items.ts';
 import { linesOf } from './lines.ts';
 
 /** What the digests of a feed cost by themselves. */
@@ -15,32 +14,29 @@ export interface DigestReport {
 /** About as many as an interval of the bench's feeds has. */
 const EVENTS_EACH = 9_000;
 
-/** The items of an interval, on their way from the thread that decodes to the one that seals. */
-function digest(events: readonly LedgerEvent[], decoded: Items, open: Items): void {
+/** The items of an interval. */
+function digest(events: readonly LedgerEvent[], open: Items): void {
   for (const event of events) {
-    if (event.kind === 'archive') decoded.addLine(archivedLine(event.contractId));
-    else if (event.kind === 'OpenMiningRound' || event.body instanceof BadUpdate) decoded.addNone();
-    else decoded.addLine(createdLine(event.body, event.contractId));
+    if (event.kind === 'archive') open.addLine(archivedLine(event.contractId));
+    else if (event.kind !== 'OpenMiningRound' && !(event.body instanceof BadUpdate))
+      open.addLine(createdLine(event.body, event.contractId));
   }
-  const items = decoded.cut();
-  for (let i = 0; i < decoded.length; i++) open.addFrom(items, i);
   const changes = changesHash(0, 0);
   passSorted(
     () => [open.bytes],
-    open.length,
+    open.count,
     (sorted) => changes.update(sorted),
   );
   changes.digest();
-  decoded.clear();
   open.clear();
 }
 
 const report = { cpuMs: 0, events: 0 };
-const [decoded, open] = [new Items(), new Items()];
+const open = new Items();
 let events: LedgerEvent[] = [];
 function measure(): void {
   const before = process.cpuUsage();
-  digest(events, decoded, open);
+  digest(events, open);
   const { user, system } = process.cpuUsage(before);
   report.cpuMs += (user + system) / 1000;
   report.events += events.length;

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openFileSource } from '../src/feed/file/file-source.ts';
-import { replayFiles } from '../src/ingest/replay.ts';
+import { replayFiles } from '../src/ingest/replay-files.ts';
 import { openInlineFeed } from '../test/support/views/inline-feed.ts';
 import { REPLAY_OPTIONS } from './replay-options.ts';
 import { type RunReport, reportRun } from './run-report.ts';

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { FILE_KIND } from '../src/feed/file/file-source.ts';
 import { ViewsWriter } from '../src/views/write/writer.ts';
-import { fileChunks } from '../test/support/views/file-chunks.ts';
+import { fileBatches } from '../test/support/views/inline-feed.ts';
 import { median } from './median.ts';
 import { REPLAY_OPTIONS } from './replay-options.ts';
 
@@ -32,7 +32,7 @@ async function replay(
   mkdirSync(dataDir);
   using writer = new ViewsWriter(dataDir, { ...REPLAY_OPTIONS, snapshotPeriodUs: periodUs });
   writer.beginSource({ name: path, kind: FILE_KIND });
-  for await (const chunk of fileChunks(path)) {
+  for await (const chunk of fileBatches(path)) {
     if (!writer.apply(chunk).done) throw new Error('the replay halted');
     onChunk(writer);
   }

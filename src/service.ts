@@ -6,6 +6,7 @@ import { createClientAddress, startHttpServer } from './http/http-server.ts';
 import { servedDocuments } from './http/openapi-documents.ts';
 import { createMetrics, gauges } from './http/prometheus.ts';
 import type { Health } from './http/readiness.ts';
+import { fetchOf } from './http/routing.ts';
 import type { StreamStatus } from './http/stream-operation.ts';
 import { createStreams } from './http/streams.ts';
 import { createUsersArea } from './http/users-area.ts';
@@ -80,8 +81,7 @@ export async function startService(
   await beforeListening();
   const server = starting.use(
     await startHttpServer({
-      fetch: (request, env) =>
-        (usersArea !== null && isUsersPath(request.url) ? usersArea : app).fetch(request, env as never),
+      fetch: fetchOf(app, usersArea),
       host,
       port,
       reusePort,
@@ -107,11 +107,4 @@ async function startRole(config: Config, context: Parameters<typeof startWriting
     return openPostgres(postgres, { ...context, rules: config });
   }
   return readOnly ? openReading(config, context) : startWriting(config, context);
-}
-
-/** The users' area is everything under /v2 but the holdings; the path begins after `http://host`. */
-function isUsersPath(url: string): boolean {
-  const path = url.indexOf('/', url.indexOf('://') + 3);
-  if (!url.startsWith('/v2', path) || url.startsWith('/v2/holdings/', path)) return false;
-  return url.length === path + 3 || url[path + 3] === '/' || url[path + 3] === '?';
 }

@@ -38,13 +38,13 @@ export const fetchCommand: CliCommand = {
       config,
       { follow: options.follow === true, stop, logger },
     );
-    if (path !== null && network.isHalfSeed) await requireOnlyImport(path, tail, stop);
+    if (path !== null && network.isInImport) await requireOnlyImport(path, tail, stop);
     let output: LinesFile | null = null;
     let updates = 0;
     try {
       for await (const step of network.read()) {
-        if (step === 'begins') output = openLinesFile(path, terminal.stdout, network.isHalfSeed ? 0 : tail.endsAt);
-        else if (step !== 'anew') await output!.write(step);
+        if (step === 'begins') output = openLinesFile(path, terminal.stdout, network.isInImport ? 0 : tail.endsAt);
+        else if (step !== 'restarts') await output!.write(step);
         else if (updates > 0) await output!.clear();
         updates += typeof step === 'string' ? 0 : step.length;
       }

@@ -3,16 +3,20 @@ import { KAFKA_SETTINGS, keysOf, LEDGER_API_SETTINGS, SCAN_SETTINGS } from '../c
 import { counted } from '../counted.ts';
 import { type FileSource, openFileSource, readableSize } from '../feed/file/file-source.ts';
 import type { TopicSettings } from '../feed/kafka/kafka-client.ts';
-import { openPatientProducer } from '../feed/kafka/topic-producer.ts';
+import { passesAnew, RETRY_PRODUCING } from '../feed/kafka/kafka-errors.ts';
+import { openTopicProducer, type TopicProducer } from '../feed/kafka/topic-producer.ts';
 import { BrokenContainer, type Message } from '../feed/source.ts';
 import { refuseDisorder } from '../ingest/file-order.ts';
 import { Refusal } from '../refusal.ts';
+import { type Pause, retry } from '../retry.ts';
 import type { CliCommand, Invocation } from './command.ts';
 import { createProgress, FILE_BAR, fileStep } from './progress.ts';
 import { STANDARD_INPUT } from './replay.ts';
-import { sendNetwork } from './transfer/produce-network.ts';
-import { resumePartitions } from './transfer/topic-resume.ts';
-import { createSender, synchronizerOf } from './transfer/topic-sender.ts';
+import { openNetworkLines } from './transfer/network-lines.ts';
+import { createSender, type Sender, synchronizerOf } from './transfer/topic-sender.ts';
+
+/** How often the log says how much of a network is sent. */
+const REPORT_MS = 10_000;
 
 export const produceCommand: CliCommand = {
   usage: 'produce [FILE...]',
@@ -59,10 +63,9 @@ async function sendFiles(
   // What is sent cannot be taken back, and a reader halts where it is out of order.
   await refuseDisorder(files, { migrationId: 0, signal });
   const create = options.create === true ? { partitions: await countSynchronizers(files, signal) } : null;
-  await using producer = await openPatientProducer({ connection, topic, create, logger, signal });
+  await using producer = await openTopicProducer({ connection, topic, create, logger, signal });
   using progress = createProgress({ doing: 'producing', format: FILE_BAR, stderr: terminal.stderr, logger });
-  const resumed = resumePartitions(topic, await producer.ends());
-  const sender = await createSender(producer, { topic, logger, resumed });
+  const sender = createSender({ producer, tails: await producer.tails(), mayRepeat: true, logger });
   try {
     for (const file of files) {
       const source = openFileSource(file);
@@ -74,14 +77,68 @@ async function sendFiles(
     await sender.flush();
     progress[Symbol.dispose]();
     if (signal.aborted) throw new Error('stopped before the end');
-    await sender.end();
   } catch (error) {
     throw withSentCount(error, sender.sent);
   }
-  const sent = counted(sender.sent, 'message');
-  const to = `topic ${topic}, ${counted(producer.partitions, 'partition')}`;
   const had = sender.leftOut > 0 ? `; ${sender.leftOut} left out, up to where it ended` : '';
-  terminal.stdout.write(`${sent} sent to ${to}${had}\n`);
+  terminal.stdout.write(`${sentText(sender.sent, producer)}${had}\n`);
+}
+
+/** Sends what a network has behind what the topic holds. With --follow what fails at the brokers begins again with the end of the topic. */
+async function sendNetwork(
+  { options, config, terminal, logger }: Invocation,
+  { topic, ...connection }: TopicSettings,
+): Promise<void> {
+  const signal = terminal.stopSignal();
+  const follow = options.follow === true;
+  const create = options.create === true ? { partitions: 1 } : null;
+  let sent = 0;
+  const sendOnce = async (): Promise<string> => {
+    await using producer = await openTopicProducer({ connection, topic, create, logger, signal });
+    const tails = await producer.tails();
+    const ends = [...tails.values()].map(({ values }) => values);
+    // A participant continues behind an offset, and repeats nothing.
+    const sender = createSender({ producer, tails, mayRepeat: config.scan !== null, logger });
+    const written = { ends, name: `topic ${topic}`, otherwise: 'send to another topic' };
+    const network = openNetworkLines(written, config, { follow, stop: signal, logger });
+    using _ = reporting(sender, (fields) =>
+      logger.info({ topic, ...fields, lagSeconds: network.lagSeconds() }, 'sending the network to the topic'),
+    );
+    const before = sent;
+    for await (const step of network.read()) {
+      if (step === 'begins') continue;
+      if (step === 'restarts') {
+        if (sent === 0 && ends.flat().length === 0) continue;
+        throw new Refusal(
+          `a snapshot import begins, and topic ${topic} has messages already: delete the topic, ` +
+            'fetch the network with fetch --output FILE, and send that with produce FILE',
+        );
+      }
+      for (const [i, bytes] of step.entries()) await sender.add({ bytes, offset: i + 1 }, 'the network');
+      await sender.flush();
+      sent = before + sender.sent;
+    }
+    return sentText(sent, producer);
+  };
+  const onFailure = ({ error, retryInMs }: Pause): void =>
+    logger.warn({ topic, err: error, retryInMs }, `${error.message}; waiting for it`);
+  // A bridge is to be there when the brokers are.
+  const policy = { ...RETRY_PRODUCING, forMsMax: null, passes: passesAnew };
+  const done = follow ? retry(policy, sendOnce, { signal, onFailure }) : sendOnce();
+  terminal.stdout.write(`${await done}\n`);
+}
+
+function sentText(sent: number, { topic, partitions }: TopicProducer): string {
+  return `${counted(sent, 'message')} sent to topic ${topic}, ${counted(partitions, 'partition')}`;
+}
+
+function reporting(sender: Sender, say: (fields: object) => void): Disposable {
+  let reported = 0;
+  const timer = setInterval(() => {
+    if (sender.sent > reported) say({ sent: sender.sent });
+    reported = sender.sent;
+  }, REPORT_MS);
+  return { [Symbol.dispose]: () => clearInterval(timer) };
 }
 
 /** The error with its class and message, and what an operator needs to continue. */

@@ -1,7 +1,7 @@
 import { counted } from '../counted.ts';
 import { readableSize } from '../feed/file/file-source.ts';
-import { type ReplayResult, replayInThread } from '../ingest/replay.ts';
-import { dsoWarning } from '../ingest/status.ts';
+import { dsoWarning } from '../ingest/ingest-status.ts';
+import { type ReplayResult, replayInThread } from '../ingest/replay-files.ts';
 import { formatTime } from '../ledger/time.ts';
 import { commandOn, haltLine, LIST } from '../views/dead-letter-advice.ts';
 import { openViewsStore } from '../views/read/views-store.ts';

@@ -1,5 +1,6 @@
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { answerTable } from '../holdings/table-answers.ts';
 import {
   LIMIT_DEFAULT,
   LIMIT_MAX,
@@ -19,7 +20,6 @@ import {
   tableBody,
   tableText,
 } from '../holdings/table-rows.ts';
-import { answerTable } from '../holdings/tables.ts';
 import { Refusal } from '../refusal.ts';
 import { showGiven } from '../show-given.ts';
 import { createRankings } from '../views/read/server-answers.ts';

@@ -1,10 +1,16 @@
 import { isImportTime, type Micros } from '../ledger/time.ts';
 import type { Checkpoint, Ignored, LedgerEvent, LedgerUpdate } from '../ledger/update.ts';
-import { type CreateFields, readCreate } from './create.ts';
-import { fault, within } from './fault.ts';
-import { type Collected, collect, type IgnoredEvent, ignoredMessage } from './ignored.ts';
-import { readEntity } from './template.ts';
 import {
+  type Collected,
+  type CreateFields,
+  collect,
+  type IgnoredEvent,
+  ignoredMessage,
+  readCreate,
+  readEntity,
+} from './create.ts';
+import {
+  fault,
   isWire,
   ledgerOffsetOf,
   readContractId,
@@ -14,6 +20,7 @@ import {
   readText,
   readTime,
   type Wire,
+  within,
 } from './values.ts';
 
 /** Format B: an item of the JSON Ledger API's `/v2/updates`: camelCase, a list of one-key events. */

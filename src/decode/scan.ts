@@ -1,11 +1,9 @@
 import { isImportTime } from '../ledger/time.ts';
 import type { LedgerEvent, LedgerUpdate } from '../ledger/update.ts';
-import { type CreateFields, readCreate } from './create.ts';
-import { fault, within } from './fault.ts';
-import { type Collected, collect, type IgnoredEvent } from './ignored.ts';
+import { type Collected, type CreateFields, collect, type IgnoredEvent, readCreate, readEntity } from './create.ts';
 import type { PartialTransaction } from './partial/transaction.ts';
-import { readEntity } from './template.ts';
 import {
+  fault,
   isWire,
   readContractId,
   readEventIdNode,
@@ -15,6 +13,7 @@ import {
   readText,
   readTime,
   type Wire,
+  within,
 } from './values.ts';
 
 /** Format A: an item of Scan's `/v2/updates`: snake_case, a tree of events. */

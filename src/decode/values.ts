@@ -1,7 +1,7 @@
 import { ExactNumber, INT64_MAX, MayBeRounded, NUMBER_CHARS_MAX } from '../json/exact-number.ts';
+import { BadUpdate } from '../ledger/bad-update.ts';
 import { isPartyId, PARTY_EXPECTED } from '../ledger/party.ts';
 import { LEDGER_TIME_EXPECTED, type Micros, parseLedgerTime } from '../ledger/time.ts';
-import { fault } from './fault.ts';
 
 /** A JSON object as it was parsed: nothing in it is validated yet. */
 export type Wire = Readonly<Record<string, unknown>>;
@@ -104,4 +104,53 @@ export function readRoundNumber(value: unknown, field: string): bigint {
     if (round <= INT64_MAX) return round;
   }
   return fault(field, value, 'a whole number of 0 to 9223372036854775807, as a string from 2^53 on');
+}
+
+/**
+ * What is wrong with a field, by its path within the object being read. Readers throw it, and the caller that knows the path
+ * of that object turns it into a BadUpdate. So good updates cost no path.
+ */
+class Fault {
+  readonly field: string;
+  readonly given: unknown;
+  readonly expected: string;
+
+  constructor(field: string, given: unknown, expected: string) {
+    this.field = field;
+    this.given = given;
+    this.expected = expected;
+  }
+
+  under(path: string): BadUpdate {
+    if (path === '') return new BadUpdate('bad_field', this.field, this.given, this.expected);
+    const field = this.field === '' ? path : `${path}.${this.field}`;
+    return new BadUpdate('bad_field', field, this.given, this.expected);
+  }
+}
+
+export function fault(field: string, given: unknown, expected: string): never {
+  throw new Fault(field, given, expected);
+}
+
+/** Runs `read`; a Fault becomes a BadUpdate with `path` before its own. */
+export function within<T>(path: () => string, read: () => T): T {
+  try {
+    return read();
+  } catch (error) {
+    throw located(error, path);
+  }
+}
+
+/** As `within`, but returns the BadUpdate: it does not matter in every contract. */
+export function attempt<T>(path: () => string, read: () => T): T | BadUpdate {
+  try {
+    return read();
+  } catch (error) {
+    return located(error, path);
+  }
+}
+
+function located(error: unknown, path: () => string): BadUpdate {
+  if (error instanceof Fault) return error.under(path());
+  throw error;
 }

@@ -1,4 +1,4 @@
-import { decodeMessage } from '../decode/decode.ts';
+import { decodeMessage } from '../decode/decode-message.ts';
 import type { KafkaRecord } from '../feed/kafka/kafka-record.ts';
 import { LINE_BYTES_MAX } from '../feed/limits.ts';
 import type { FlatEvent } from '../flat/flat-event.ts';

@@ -1,8 +1,7 @@
 import { formatAmount, UNITS_PER_COIN } from '../ledger/amount.ts';
 import { BadUpdate } from '../ledger/bad-update.ts';
-import { checkClock } from '../ledger/clock.ts';
-import { expiryRound } from '../ledger/expiry.ts';
-import type { Micros } from '../ledger/time.ts';
+import { expiryRound } from '../ledger/coin.ts';
+import { checkClock, type Micros } from '../ledger/time.ts';
 import {
   type Archive,
   type Checkpoint,

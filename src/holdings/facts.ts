@@ -84,7 +84,7 @@ export interface OwnerFacts {
   readonly party: string;
   readonly unlocked: OwnerSums;
   readonly locked: OwnerSums;
-  /** The coins that have expired as of the round; read where `mayHaveExpired` (fees.ts), else null. */
+  /** The coins that have expired as of the round; read where `mayHaveExpired` (summary-answer.ts), else null. */
   readonly expired: { readonly unlocked: CoinSums; readonly locked: CoinSums } | null;
 }
 
@@ -152,20 +152,20 @@ export interface TableFactKinds {
 export interface StreamFactKinds {
   /** The snapshot that was sealed last, of any migration; null before the first. */
   'last sealed': { lookup: unknown; facts: SealedSnapshot | null };
-  /** A snapshot's place in the order of sealing; null where there is no such snapshot. */
+  /** The number of a snapshot in the order of sealing; null where there is no such snapshot. */
   'sealed place': { lookup: { migrationId: bigint; recordTime: bigint }; facts: number | null };
-  /** The snapshots of all migrations after one place and up to another, in the order of sealing. */
+  /** The snapshots of all migrations after one number and up to another, in the order of sealing. */
   'sealed snapshots': {
     lookup: { after: number; until: number; rows: number };
     facts: readonly SealedSnapshot[];
   };
-  /** The migrations that have a snapshot between two places, both exclusive. */
+  /** The migrations that have a snapshot between two numbers, both exclusive. */
   'sealed migrations': { lookup: { after: number; before: number }; facts: readonly number[] };
   /** The changes of some owners, in the order of the owners and then of time. */
   'changes of owners': { lookup: OwnersChangesLookup; facts: readonly (readonly Change[])[] };
 }
 
-/** A snapshot with its place in the order in which those of all migrations were sealed: 1, 2, 3 and so on. */
+/** A snapshot with its number in the order of sealing, over all migrations: 1, 2, 3 and so on. */
 export interface SealedSnapshot extends Snapshot {
   readonly no: number;
 }

@@ -171,7 +171,7 @@ export function pageOf<Fact>(
     migrationId,
     snapshot,
   }: { table: TableName; query: Paged & Partial<Given<ParameterName>>; migrationId: number; snapshot: number },
-  nameOf: (fact: Fact, place: number) => string,
+  nameOf: (fact: Fact, index: number) => string,
 ): { readonly rows: readonly Fact[]; readonly next: string | null } {
   const { limit } = query;
   if (found.length <= limit) return { rows: found, next: null };

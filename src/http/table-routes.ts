@@ -42,10 +42,10 @@ function tableRoute({ method, path, table }: TableOperation, deps: TableDeps, co
         .table(question, as, () => ({ client: clientAddress(c), signal: c.req.raw.signal }))
         .catch(throwAsHttpFault);
     const answer = await ask(question, form);
-    holdAnswer(c, answer.text);
     const shared = cors.headers(c);
     const headers = { ...shared, ...tableHeaders(answer, { url, all, vary: shared.Vary }) };
     if (isKnown(headers.ETag, c.req.header('if-none-match'))) return new Response(null, { status: 304, headers });
+    holdAnswer(c, answer.text);
     const body = all ? allPages({ question, first: answer, ask, logger }) : answer.text;
     return new Response(body, { headers: { ...headers, ...bodyHeaders(answer, form) } });
   };

@@ -80,7 +80,7 @@ export function createUsersArea(deps: UsersAreaDeps): Hono {
 function measureTokens({ registry }: Metrics, { verifier, failures }: ServeDeps): void {
   counters(registry, {
     holdfast_users_failed_authentications_total: {
-      help: 'Requests of the users area whose token nobody verifies, or that have none.',
+      help: 'Requests of the users area without a valid token.',
       read: () => failures.total,
     },
   });

@@ -60,7 +60,7 @@ const PROTOCOL_PREFIX = 'jwt.token.';
  * Sec-WebSocket-Protocol. Throws a 400 for a bearer without a token and for two bearers (docs/rules.md, tokens).
  */
 export function bearerToken(c: UsersContext): string | null {
-  // Each line separately: joined, they could not be told apart.
+  // Each line separately: joined, they cannot be separated.
   const { rawHeaders } = c.env.incoming;
   const [bearer, second] = rawHeaders
     .filter((_, i) => i % 2 === 1 && isAuthorization(rawHeaders[i - 1]!))

@@ -1,5 +1,4 @@
-import type { Chunk } from '../chunk/chunk.ts';
-import { NamesReceiver } from '../chunk/sent-names.ts';
+import type { DecodedBatch } from '../feed/decoded-batch.ts';
 import {
   BrokenContainer,
   FeedRefused,
@@ -10,12 +9,11 @@ import {
   type SourceStart,
 } from '../feed/source.ts';
 import { Refusal } from '../refusal.ts';
-import type { ThreadContract } from '../threads/contract.ts';
-import type { ThreadLogger } from '../threads/log-line.ts';
+import type { ThreadContract, ThreadLogger } from '../threads/thread.ts';
 import { DECODING, startThread, threadFile } from '../threads/thread.ts';
 import { furthestOf, lastUpdateOf, reachedOf } from '../views/write/source-start.ts';
 import type { ViewsWriter } from '../views/write/writer.ts';
-import type { TimedChunk } from './decode-chunks.ts';
+import { BATCHES_AHEAD_MAX, type DecodedInTime } from './decode-pool.ts';
 
 /** How a feed's source is opened, in a form that can cross threads. */
 export interface Opening {
@@ -27,7 +25,7 @@ export interface Opening {
   readonly context: Omit<SourceContext, 'logger'>;
 }
 
-/** Chunks of one source, decoded a bounded number ahead of the one being applied. */
+/** Batches of one source, decoded a bounded number ahead of the one being applied. */
 export interface Feed extends AsyncDisposable {
   /** Whether `next` returns without waiting. */
   readonly ready: boolean;
@@ -35,12 +33,12 @@ export interface Feed extends AsyncDisposable {
   /** The source's last telemetry; null for files, and before the first. */
   readonly telemetry: unknown;
   /**
-   * The next chunk, or what to store before the one after it; `end` of the source; `idle` where none came within the time. Throws
+   * The next batch, or what to store before the one after it; `end` of the source; `idle` where none came within the time. Throws
    * BrokenContainer, FeedRefused, Refusal, or the error that ended the thread.
    */
-  next(waitMs: number): Promise<Chunk | SourceStart | 'end' | 'idle'>;
-  /** Says that a chunk was applied, and that its messages' bytes are not read any more. */
-  applied(chunk: Chunk): void;
+  next(waitMs: number): Promise<DecodedBatch | SourceStart | 'end' | 'idle'>;
+  /** Says that a batch was applied, and that its messages' bytes are not read any more. */
+  applied(batch: DecodedBatch): void;
   /** Called after each commit with the stored cursor of each lane, and the furthest time applied. */
   stored(cursors: ReadonlyMap<string, string>, furthest: Reached | null): void;
 }
@@ -48,30 +46,21 @@ export interface Feed extends AsyncDisposable {
 export interface FeedThreadOptions {
   readonly logger?: ThreadLogger;
   readonly onTelemetry?: () => void;
-  /** Called for each chunk with how long decoding it took. */
+  /** Called for each batch with how long decoding it took. */
   readonly onDecoded?: (seconds: number) => void;
 }
-
-/** Chunks of about 1 MiB (800 events of the usual size) that the thread may be ahead. */
-export const CHUNKS_AHEAD_MAX = 6;
 
 export interface FeedContract extends ThreadContract {
   readonly data: Opening;
   readonly requests: {
-    /** The next chunk, null at the end of the source. Requested ahead. `spare`: the buffer of an applied chunk, for a later one. */
+    /** The next batch, null at the end of the source. Requested ahead. `spare`: the buffer of an applied one, for a later one. */
     readonly next: (spare: ArrayBuffer | null) => Next;
     readonly stored: (stored: { cursors: ReadonlyMap<string, string>; furthest: Reached | null }) => void;
   };
   readonly notices: { readonly telemetry: unknown };
 }
 
-export type Next = DecodedChunk | SourceStart | null;
-
-export interface DecodedChunk extends TimedChunk {
-  /** Which of the threads decoded it: each has names of its own. */
-  readonly decoder: number;
-  readonly progress: SourceProgress;
-}
+export type Next = (DecodedInTime & { readonly progress: SourceProgress }) | SourceStart | null;
 
 /** What a source is opened with besides its own settings. */
 export function openingContext(writer: ViewsWriter): Opening['context'] {
@@ -82,14 +71,13 @@ export function openingContext(writer: ViewsWriter): Opening['context'] {
 }
 
 interface Requested {
-  readonly chunk: Promise<Next>;
+  readonly next: Promise<Next>;
   hasArrived: boolean;
 }
 
 /** Reads a source in a thread of its own, which decodes it together with others. */
 export function startFeedThread(opening: Opening, { logger, onTelemetry, onDecoded }: FeedThreadOptions = {}): Feed {
   let progress: SourceProgress = { read: 0, total: null };
-  const names = new Map<number, NamesReceiver>();
   let telemetry: unknown = null;
   const thread = startThread<FeedContract>(threadFile('feed-worker', import.meta.url), {
     name: 'feed',
@@ -104,18 +92,18 @@ export function startFeedThread(opening: Opening, { logger, onTelemetry, onDecod
     worker: DECODING,
     logger,
   });
-  /** The chunks requested, in the order of the source; a later one may arrive earlier. */
+  /** The batches requested, in the order of the source; a later one may arrive earlier. */
   const requests: Requested[] = [];
   let wake: () => void = () => {};
-  for (let ahead = 0; ahead < CHUNKS_AHEAD_MAX; ahead++) request(null);
+  for (let ahead = 0; ahead < BATCHES_AHEAD_MAX; ahead++) request(null);
 
   function request(spare: ArrayBuffer | null): void {
-    const coming: Requested = { chunk: thread.call('next', spare, spare === null ? [] : [spare]), hasArrived: false };
+    const coming: Requested = { next: thread.call('next', spare, spare === null ? [] : [spare]), hasArrived: false };
     const arrive = (): void => {
       coming.hasArrived = true;
       if (requests[0] === coming) wake();
     };
-    coming.chunk.then(arrive, arrive);
+    coming.next.then(arrive, arrive);
     requests.push(coming);
   }
 
@@ -144,7 +132,7 @@ export function startFeedThread(opening: Opening, { logger, onTelemetry, onDecod
       if (requests[0]?.hasArrived !== true) await firstOrLate(waitMs);
       const [first] = requests;
       if (first?.hasArrived !== true) return 'idle';
-      const answer = await first.chunk;
+      const answer = await first.next;
       requests.shift();
       if (answer === null) return 'end';
       if ('identity' in answer) {
@@ -153,9 +141,7 @@ export function startFeedThread(opening: Opening, { logger, onTelemetry, onDecod
       }
       progress = answer.progress;
       onDecoded?.(answer.seconds);
-      const receiver = names.get(answer.decoder) ?? new NamesReceiver();
-      names.set(answer.decoder, receiver);
-      return receiver.receive(answer);
+      return answer.batch;
     },
     applied({ raw }) {
       request(raw.buffer instanceof ArrayBuffer ? raw.buffer : null);

@@ -1,62 +1,38 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { transferList } from '../chunk/chunk.ts';
-import type { Message } from '../feed/source.ts';
 import { sourceKind } from '../sources.ts';
 import { type Move, serveThread } from '../threads/serve-thread.ts';
-import { ChunkDecoder } from './decode-chunks.ts';
-import { DecodeThreads, decodeWorkersDefault } from './decode-threads.ts';
-import type { DecodedChunk, FeedContract, Next } from './feed-thread.ts';
-import { messageBatches, packMessages, RawBuffers } from './message-batches.ts';
-import { STATUS_INTERVAL_MS } from './status.ts';
+import { DecodePool, messageBatches } from './decode-pool.ts';
+import type { FeedContract, Next } from './feed-thread.ts';
 
-/** The number of this thread among the decoders. */
-const THIS_THREAD = -1;
+const TELEMETRY_INTERVAL_MS = 200;
 
-/** A small feed is decoded in this thread alone: it would have ended before another had started. */
-const ALONE_BYTES = 1024 * 1024;
-
-/** The feed thread: reads messages, decodes them or has them decoded, and answers each request with the next chunk. */
+/** The feed thread: reads messages, decodes them or has them decoded, and answers each request with the next batch. */
 await serveThread<FeedContract>(async (thread) => {
   const { source: spec, watch, decodeWorkers, context } = thread.data;
-  const { migrationId } = context;
   const kind = await sourceKind(spec.kind);
   const opening = { ...context, logger: thread.logger };
   const source = await (watch ? kind.watch!(spec.settings, opening) : kind.open(spec.settings, opening));
-  // This thread decodes too, whatever the others have no room for.
-  const decoders = new DecodeThreads((decodeWorkers ?? decodeWorkersDefault()) - 1, { migrationId });
-  const buffers = new RawBuffers();
+  const pool = new DecodePool({ migrationId: context.migrationId, workers: decodeWorkers });
   const batches = messageBatches(source, thread.stop);
-  const decoder = new ChunkDecoder({ migrationId });
   let last: Promise<unknown> = Promise.resolve();
-  let decodedBytes = 0;
-  const telemetryTimer = setInterval(reportTelemetry, STATUS_INTERVAL_MS);
+  const telemetryTimer = setInterval(reportTelemetry, TELEMETRY_INTERVAL_MS);
 
   function reportTelemetry(): void {
     const telemetry = source.telemetry?.();
     if (telemetry !== undefined) thread.notify('telemetry', telemetry);
   }
 
-  async function chunkOf(batch: readonly Message[], move: Move): Promise<DecodedChunk> {
-    const progress = source.progress();
-    // A source that had to decode messages, to order them or to know their place, did so in this thread.
-    if (decodedBytes < ALONE_BYTES || !decoders.hasRoom || batch.some(({ decoded }) => decoded !== undefined)) {
-      decodedBytes += batch.reduce((sum, { bytes }) => sum + (bytes?.length ?? 0), 0);
-      return { ...decoder.send(batch, buffers.take(), move), decoder: THIS_THREAD, progress };
-    }
-    const sent = await decoders.decode(packMessages(batch, buffers.take()));
-    move(transferList(sent.chunk));
-    return { ...sent, progress };
-  }
-
   async function answer(coming: ReturnType<typeof batches.next>, move: Move): Promise<Next> {
     const { done, value: batch } = await coming;
     if (done === true) return null;
-    return 'identity' in batch ? batch : await chunkOf(batch, move);
+    if ('identity' in batch) return batch;
+    const progress = source.progress();
+    return { ...(await pool.decode(batch, move)), progress };
   }
 
   return {
     next(spare, move) {
-      if (spare !== null) buffers.giveBack(spare);
+      if (spare !== null) pool.giveBack(spare);
       const coming = last.then(() => batches.next());
       // Lets this batch be sent before the next one is read.
       last = coming.then(() => turn());
@@ -66,7 +42,7 @@ await serveThread<FeedContract>(async (thread) => {
     stored: ({ cursors, furthest }) => source.stored?.(cursors, furthest),
     async [Symbol.asyncDispose]() {
       await batches.return(undefined);
-      await decoders[Symbol.asyncDispose]();
+      await pool[Symbol.asyncDispose]();
       clearInterval(telemetryTimer);
       reportTelemetry();
     },

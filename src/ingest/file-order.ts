@@ -1,11 +1,15 @@
-import { statSync } from 'node:fs';
-import { tryDecode } from '../decode/decode.ts';
+import { hash } from 'node:crypto';
+import { existsSync, statSync } from 'node:fs';
+import { tryDecode } from '../decode/decode-message.ts';
 import { openFileSource } from '../feed/file/file-source.ts';
 import { BrokenContainer } from '../feed/source.ts';
 import { BadUpdate, type FaultCode } from '../ledger/bad-update.ts';
 import { formatTime, type Micros } from '../ledger/time.ts';
 import type { Decoded } from '../ledger/update.ts';
 import { Refusal } from '../refusal.ts';
+import { viewsFile } from '../views/store/database.ts';
+import { requireSourceMigration } from '../views/write/source-start.ts';
+import type { ViewsWriter } from '../views/write/writer.ts';
 
 /**
  * How much of each file's content is read here: a hundred updates of the real network, in some ten milliseconds. A
@@ -41,6 +45,8 @@ export async function refuseDisorder(
     const beginnings = new Map<number, Beginning>();
     for await (const message of decodedHead(file, reading)) {
       onMessage(message, file);
+      // Alone, and first, it is after no other.
+      if (files.length === 1 && reading.isFirst === true) break;
       if (message.kind === 'update') noteBeginning(beginnings, message);
     }
     for (const [migrationId, beginning] of beginnings) {
@@ -128,4 +134,45 @@ function outOfOrder(file: string, earlier: string, why: string): Refusal {
   return new Refusal(
     `${file} is given after ${earlier} and begins before it: ${why}; give the files in the order of their updates`,
   );
+}
+
+/** Before a data directory is made: none is for files that are out of order or no feed. */
+export async function lookBeforeMaking(
+  dataDir: string,
+  files: readonly string[],
+  { migrationId, signal }: { migrationId: number | null; signal: AbortSignal },
+): Promise<void> {
+  if (existsSync(viewsFile(dataDir))) return;
+  await refuseDisorder(files, { migrationId: migrationId ?? 0, signal, isFirst: true });
+}
+
+/**
+ * Before files are applied to the views: throws a Refusal where they are out of order, where the first are no feed, or where a file carries no migration
+ * id and the views would have to guess it. Only the start of each file is read.
+ */
+export function lookAtFiles(
+  files: readonly string[],
+  writer: ViewsWriter,
+  { migrationId: given, signal }: { migrationId: number | null; signal: AbortSignal },
+): Promise<void> {
+  const { sourceMigrationId, deadLetters } = writer;
+  const migrations = new Set(writer.state.migrations.keys());
+  let stored = writer.state.sourceMigrationId;
+  return refuseDisorder(files, {
+    migrationId: sourceMigrationId,
+    signal,
+    isFirst: migrations.size === 0,
+    ...(deadLetters.anyDecided && {
+      isLeftOut: (bytes: Uint8Array) =>
+        deadLetters.mayBeDecided(bytes.length) && deadLetters.isDecided(hash('sha256', bytes, 'buffer')),
+    }),
+    onMessage: (message, file) => {
+      if (message.kind === 'ignored' || message.kind === 'seed mark') return;
+      const carriesNone = message.format === 'ledger-api';
+      if (carriesNone) requireSourceMigration(file, { given, stored, migrations });
+      if (message.kind === 'checkpoint') return;
+      if (carriesNone) stored ??= sourceMigrationId;
+      migrations.add(message.migrationId);
+    },
+  });
 }

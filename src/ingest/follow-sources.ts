@@ -3,16 +3,15 @@ import { FeedRefused, type SourceSpec } from '../feed/source.ts';
 import { explained, mayPass } from '../machine-errors.ts';
 import { RETRY_DISK, RETRY_OPENING, retry } from '../retry.ts';
 import { fileSpec, knownKind, sourceKind } from '../sources.ts';
-import type { ThreadLogger } from '../threads/log-line.ts';
+import type { ThreadLogger } from '../threads/thread.ts';
 import type { DeadLetter } from '../views/store/dead-letter-store.ts';
 import { PossibleGap } from '../views/write/possible-gap.ts';
-import { MigrationIdMissing } from '../views/write/source-migration.ts';
+import { MigrationIdMissing } from '../views/write/source-start.ts';
 import type { ViewsWriter } from '../views/write/writer.ts';
 import { type Feed, openingContext, startFeedThread } from './feed-thread.ts';
-import { lookAtFiles } from './look-at-files.ts';
+import { lookAtFiles } from './file-order.ts';
+import type { FollowedSource, StatusReporter, Timings } from './ingest-status.ts';
 import { awaitClock, FEED_WAIT_MS, type LoopOptions, runLoop, stillHalted } from './loop.ts';
-import type { FollowedSource, StatusReporter } from './status-reporter.ts';
-import type { Timings } from './timings.ts';
 import type { IngestSettings } from './writer-thread.ts';
 
 export interface Following {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
-import { type Chunk, messageCount } from '../chunk/chunk.ts';
+import type { DecodedBatch } from '../feed/decoded-batch.ts';
 import { BrokenContainer, FeedRefused, type NamedSource } from '../feed/source.ts';
 import { Refusal } from '../refusal.ts';
 import type { DeadLetter } from '../views/store/dead-letter-store.ts';
@@ -9,7 +9,7 @@ import type { Feed } from './feed-thread.ts';
 
 /** Events of one transaction during a replay: larger ones cost memory, smaller ones time. */
 const BATCH_EVENTS_MAX = 100_000;
-/** Messages of one transaction where few concern coins: their chunks stay in memory until the commit. */
+/** Messages of one transaction where few concern coins: they stay in memory until the commit. */
 const BATCH_MESSAGES_MAX = 50_000;
 /** At the end of a feed, where no more come, new messages are committed after about this long. */
 const COMMIT_IDLE_MS = 250;
@@ -60,13 +60,13 @@ export async function runLoop(writer: ViewsWriter, feed: Feed, options: LoopOpti
           openSince = performance.now();
           openMessages = 0;
         }
-        openMessages += messageCount(next);
-        const halted = await applyChunk(writer, next, { ...options, feed });
+        openMessages += next.messages.length;
+        const halted = await applyBatch(writer, next, { ...options, feed });
         if (halted !== null) return halted;
         feed.applied(next);
         // Where its last message was bad, the writer has stored all of it already.
         if (source.kind.resumes && !writer.hasPending) feed.stored(storedCursors(writer), furthestOf(writer.state));
-        // Stops and forced snapshots arrive as messages, which are not handled while chunks come without a pause.
+        // Stops and forced snapshots arrive as messages, which are not handled while batches come without a pause.
         await turn();
       }
       const lateMs = next === 'idle' ? COMMIT_IDLE_MS : COMMIT_WAITING_MS;
@@ -90,14 +90,14 @@ function storedCursors(writer: ViewsWriter): Map<string, string> {
   return new Map([...writer.storedSource.lanes].map(([lane, { cursor }]) => [lane, cursor]));
 }
 
-/** Null where the chunk is applied, or the signal aborted within a long gap. */
-async function applyChunk(
+/** Null where the batch is applied, or the signal aborted within a long gap. */
+async function applyBatch(
   writer: ViewsWriter,
-  chunk: Chunk,
+  batch: DecodedBatch,
   options: LoopOptions & { readonly feed: Feed },
 ): Promise<DeadLetter | null> {
   for (;;) {
-    const applied = await options.persist(() => writer.apply(chunk));
+    const applied = await options.persist(() => writer.apply(batch));
     if (applied.done) return null;
     if (applied.halted === null) {
       options.onCommit(options.feed);

@@ -1,5 +1,5 @@
 import { serveThread } from '../threads/serve-thread.ts';
-import { type ReplayContract, replayFiles } from './replay.ts';
+import { type ReplayContract, replayFiles } from './replay-files.ts';
 
 await serveThread<ReplayContract>(({ data: options, stop, notify }) => ({
   replay: () =>

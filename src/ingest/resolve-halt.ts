@@ -1,11 +1,11 @@
-import { tryDecode } from '../decode/decode.ts';
+import { tryDecode } from '../decode/decode-message.ts';
+import { decodeBatch } from '../feed/decoded-batch.ts';
 import { BadUpdate } from '../ledger/bad-update.ts';
 import { Refusal } from '../refusal.ts';
 import { requireViews } from '../views/store/database.ts';
 import type { DeadLetter, DeadLetterKind } from '../views/store/dead-letter-store.ts';
 import { lockForWriting } from '../views/store/writer-lock.ts';
 import { ViewsWriter, type WriterOptions } from '../views/write/writer.ts';
-import { decodeAlone } from './decode-chunks.ts';
 
 /** How a halt was resolved. `bad`: what is still wrong with the message; then nothing has changed. */
 export interface Retried {
@@ -26,10 +26,9 @@ export function retryHalted(dataDir: string, options: WriterOptions): Retried {
   const unfit = NOT_RETRIED[deadLetter.kind];
   if (unfit !== undefined) return { deadLetter, bad: unfit };
   const { cursor, ...message } = deadLetter;
-  const chunk = decodeAlone(cursor === null ? message : { ...message, cursor }, {
-    migrationId: writer.sourceMigrationId,
-  });
-  return { deadLetter, bad: writer.retry(deadLetter, chunk)?.message ?? null };
+  const alone = cursor === null ? message : { ...message, cursor };
+  const batch = decodeBatch([alone], Buffer.alloc(0), writer.sourceMigrationId);
+  return { deadLetter, bad: writer.retry(deadLetter, batch)?.message ?? null };
 }
 
 /** Why dead letters of a kind have nothing to apply. */

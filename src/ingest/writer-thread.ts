@@ -1,11 +1,10 @@
 import type { SourceSpec } from '../feed/source.ts';
 import { Refusal } from '../refusal.ts';
-import type { ThreadContract } from '../threads/contract.ts';
-import type { ThreadLogger } from '../threads/log-line.ts';
+import type { ThreadContract, ThreadLogger } from '../threads/thread.ts';
 import { startThread, threadFile, WRITING } from '../threads/thread.ts';
 import type { DirectorySettings } from '../views/store/database.ts';
 import type { ForceOutcome } from '../views/write/force.ts';
-import type { IngestStatus } from './status.ts';
+import type { IngestStatus } from './ingest-status.ts';
 
 /** What the writer's thread is started with. */
 export interface IngestSettings extends DirectorySettings {

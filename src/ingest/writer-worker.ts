@@ -1,11 +1,9 @@
 import { once } from 'node:events';
-import { giveWay } from '../threads/give-way.ts';
-import { serveThread } from '../threads/serve-thread.ts';
-import { Seals } from '../views/write/seal.ts';
+import { giveWay, serveThread } from '../threads/serve-thread.ts';
+import { Seals } from '../views/write/seals.ts';
 import { ViewsWriter } from '../views/write/writer.ts';
 import { followSources } from './follow-sources.ts';
-import { createStatusReporter } from './status-reporter.ts';
-import { noTimings, timeCalls } from './timings.ts';
+import { createStatusReporter, noTimings, timeCalls } from './ingest-status.ts';
 import type { WriterContract } from './writer-thread.ts';
 
 /** Some million contracts; a start that takes longer says why. */

@@ -1,4 +1,4 @@
-/** JSON of somebody else, as it was parsed; null where it is none, which is as useless as the JSON text `null`. */
+/** Untrusted JSON, as it was parsed; null where the text is not JSON. */
 export function jsonOrNull(text: string): unknown {
   try {
     return JSON.parse(text);

@@ -26,16 +26,23 @@ export const FAULT_CODES = [
   'ahead_of_clock',
   /** So long after the time reached that very many snapshots would be sealed. */
   'record_time_gap',
-  /** From a lane that was passed over as idle, and too late: an import, or an update at or before a sealed grid time. */
+  /** From a lane that was idle while the others went on, and too late: an import, or an update at or before a sealed grid time. */
   'overtaken',
 ] as const;
 export type FaultCode = (typeof FAULT_CODES)[number];
 
-/**
- * What is wrong with an update: the field (as the feed writes it), what was given, what is expected.
- * Thrown by decoding and applying alike; the writer turns it into a dead letter (docs/rules.md, bad updates).
- */
-export class BadUpdate extends Error {
+/** A fault as plain data, which can cross threads. */
+export interface Fault {
+  readonly code: FaultCode;
+  /** The field as the feed writes it. */
+  readonly field: string;
+  /** What was given, as text for a message. */
+  readonly given: string;
+  readonly expected: string;
+}
+
+/** An update cannot be applied. Decoding and applying throw it; the writer makes a dead letter of it (docs/rules.md, bad updates). */
+export class BadUpdate extends Error implements Fault {
   readonly code: FaultCode;
   readonly field: string;
   readonly given: string;
@@ -51,8 +58,13 @@ export class BadUpdate extends Error {
     this.expected = expected;
   }
 
-  /** A fault that came from another thread or a dead letter; `given` is already the text for a message. */
-  static restore(fault: Pick<BadUpdate, 'code' | 'field' | 'given' | 'expected'>): BadUpdate {
+  /** The fault as plain data. */
+  get fault(): Fault {
+    const { code, field, given, expected } = this;
+    return { code, field, given, expected };
+  }
+
+  static restore(fault: Fault): BadUpdate {
     const bad = new BadUpdate(fault.code, fault.field, null, fault.expected);
     return Object.assign(bad, {
       given: fault.given,

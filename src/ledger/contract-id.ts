@@ -23,17 +23,12 @@ export function packHex(id: string, target: Uint8Array, start: number): boolean 
 export type StoredId = Buffer | string;
 
 export function storedId(id: string): StoredId {
-  const packed = Buffer.alloc(id.length >> 1);
+  const packed = Buffer.allocUnsafe(id.length >> 1);
   return packHex(id, packed, 0) ? packed : id;
 }
 
 export function idText(stored: StoredId): string {
   return typeof stored === 'string' ? stored : stored.toString('hex');
-}
-
-export function sameId(a: StoredId, b: StoredId): boolean {
-  if (typeof a === 'string' || typeof b === 'string') return a === b;
-  return a.equals(b);
 }
 
 const TWO_32 = 4_294_967_296;
@@ -65,8 +60,16 @@ export function idHash(bytes: Uint8Array, start: number, end: number, migrationI
   return (b & 0x1fffff) * TWO_32 + (a >>> 0);
 }
 
+/** The most bytes of a contract id, which has at most 255 characters. */
+const scratch = Buffer.allocUnsafe(1024);
+
+/** The hash of a contract id as a feed writes it. */
+export function contractIdHash(id: string, migrationId: number): number {
+  const length = packHex(id, scratch, 0) ? id.length / 2 : scratch.write(id, 0, 'utf8');
+  return idHash(scratch, 0, length, migrationId);
+}
+
 /** The hash of an id as it is in a column. */
 export function storedIdHash(id: StoredId, migrationId: number): number {
-  const bytes = typeof id === 'string' ? Buffer.from(id) : id;
-  return idHash(bytes, 0, bytes.length, migrationId);
+  return contractIdHash(idText(id), migrationId);
 }

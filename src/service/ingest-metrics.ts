@@ -1,6 +1,6 @@
 import type { Registry } from 'prom-client';
 import { counters, gauges, histograms } from '../http/prometheus.ts';
-import type { IngestStatus } from '../ingest/status.ts';
+import type { IngestStatus } from '../ingest/ingest-status.ts';
 import { DECISIONS } from '../views/store/dead-letter-store.ts';
 
 const NO_DEAD_LETTERS = Object.fromEntries(DECISIONS.map((decision) => [decision, 0]));

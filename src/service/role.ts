@@ -4,7 +4,7 @@ import type { HoldingsStore } from '../holdings/facts.ts';
 import type { ForceSnapshot } from '../http/holdings-operations.ts';
 import type { Health } from '../http/readiness.ts';
 import type { StreamStatus } from '../http/stream-operation.ts';
-import type { IngestStatus } from '../ingest/status.ts';
+import type { IngestStatus } from '../ingest/ingest-status.ts';
 import type { Users } from '../users/open-users.ts';
 
 /** A store that is open, and the answers from it. */

@@ -1,7 +1,7 @@
 import { degradedLines, isCaughtUp, phaseReason, quarantinedLines } from '../health.ts';
 import type { Readiness } from '../http/readiness.ts';
 import type { StreamStatus } from '../http/stream-operation.ts';
-import type { IngestStatus } from '../ingest/status.ts';
+import type { IngestStatus } from '../ingest/ingest-status.ts';
 import { placeText } from '../views/dead-letter-advice.ts';
 import type { StoredStatus } from '../views/read/stored-status.ts';
 import type { DeadLetterFacts } from '../views/store/dead-letter-store.ts';

@@ -1,7 +1,18 @@
+import { access } from 'node:fs/promises';
+import { getPriority, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { Answer, Argument, FromThread, RequestName, ThreadContract, ToThread } from './contract.ts';
-import { forwardingLogger, type ThreadLogger } from './log-line.ts';
-import { toPortable } from './portable-error.ts';
+import {
+  type Answer,
+  type Argument,
+  type FromThread,
+  fromPortable,
+  type LogLine,
+  type RequestName,
+  type ThreadContract,
+  type ThreadLogger,
+  type ToThread,
+  toPortable,
+} from './thread.ts';
 
 /** Is told which buffers are transferred with an answer. */
 export type Move = (buffers: readonly ArrayBuffer[]) => void;
@@ -73,4 +84,33 @@ export async function serveThread<C extends ThreadContract>(
   }
   // An open port keeps the thread and the process alive.
   port.close();
+}
+
+/** A logger that sends its lines to the thread's starter. */
+export function forwardingLogger(forward: (line: LogLine) => void): ThreadLogger {
+  const at = (level: LogLine['level']) => (fields: object, message: string) =>
+    forward({ level, fields: sendable(fields), message });
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+}
+
+/** An error may hold what no other thread can be sent. */
+function sendable(fields: object): object {
+  return 'err' in fields ? { ...fields, err: fromPortable(toPortable(fields.err), []) } : fields;
+}
+
+const NICENESS = 10;
+
+/**
+ * Requests take precedence over this thread's work where there are fewer cores than threads. On Linux a niceness is one thread's, and
+ * the threads that it starts inherit it; elsewhere it would apply to the whole process.
+ */
+export async function giveWay(): Promise<void> {
+  if (process.platform !== 'linux' || getPriority() >= NICENESS) return;
+  // The thread pool that libuv shares among all of our threads would inherit it too, so it is started first.
+  await access('/');
+  try {
+    setPriority(NICENESS);
+  } catch {
+    // Where the system forbids this, the thread runs at the usual priority.
+  }
 }

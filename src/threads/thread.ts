@@ -1,7 +1,42 @@
 import { Worker, type WorkerOptions } from 'node:worker_threads';
-import type { Answer, Argument, FromThread, RequestName, ThreadContract, ToThread } from './contract.ts';
-import type { ThreadLogger } from './log-line.ts';
-import { type ErrorClass, fromPortable } from './portable-error.ts';
+
+/** A thread's start data, its requests, and the notices that it sends. */
+export interface ThreadContract {
+  readonly data: unknown;
+  /** By name, functions from a request's argument to its answer. */
+  readonly requests: Readonly<Record<string, (argument: never) => unknown>>;
+  /** By name, what the thread sends without being asked; not answered. */
+  readonly notices: object;
+}
+
+export type RequestName<C extends ThreadContract> = keyof C['requests'] & string;
+export type Argument<C extends ThreadContract, Name extends RequestName<C>> = Parameters<C['requests'][Name]>[0];
+export type Answer<C extends ThreadContract, Name extends RequestName<C>> = ReturnType<C['requests'][Name]>;
+
+/** `id`: null where no answer is wanted. */
+export type ToThread =
+  | { readonly type: 'request'; readonly name: string; readonly id: number | null; readonly argument: unknown }
+  | { readonly type: 'stop' };
+
+export type FromThread =
+  /** Its `open` is done. */
+  | { readonly type: 'open' }
+  | { readonly type: 'answer'; readonly id: number; readonly answer: unknown }
+  | { readonly type: 'failure'; readonly id: number; readonly error: PortableError }
+  | { readonly type: 'notice'; readonly name: string; readonly notice: unknown }
+  | { readonly type: 'log'; readonly line: LogLine }
+  /** The thread failed to start, and ends. */
+  | { readonly type: 'dead'; readonly error: PortableError };
+
+/** A thread's line for the log; the process has one logger, in its main thread. */
+export interface LogLine {
+  readonly level: Level;
+  readonly fields: object;
+  readonly message: string;
+}
+
+type Level = 'debug' | 'info' | 'warn' | 'error';
+export type ThreadLogger = Readonly<Record<Level, (fields: object, message: string) => void>>;
 
 /** A thread, seen from its starter. Disposing it requests a stop and waits for its end. */
 export interface Thread<C extends ThreadContract> extends AsyncDisposable {
@@ -163,4 +198,53 @@ export function startThread<C extends ThreadContract>(file: URL, options: Thread
       clearTimeout(late);
     },
   };
+}
+
+/** An error in the form in which threads send it: a structured clone keeps neither its code nor its class. */
+interface PortableError {
+  /** The names of its classes, its own first. */
+  readonly classes: readonly string[];
+  readonly message: string;
+  readonly stack: string | undefined;
+  /** Its own properties, such as `name`, `code`, or `path` of a system error. */
+  readonly properties: Readonly<Record<string, unknown>>;
+  readonly cause: PortableError | null;
+}
+
+// Constructors may need any arguments, so none is called.
+type ErrorClass = abstract new (...given: never[]) => Error;
+
+export function toPortable(thrown: unknown): PortableError {
+  const error = thrown instanceof Error ? thrown : new Error(String(thrown));
+  const { name, message, stack, cause } = error;
+  return {
+    classes: classesOf(error),
+    message,
+    stack,
+    properties: { ...Object.fromEntries(Object.entries(error).filter(([, value]) => isCloneable(value))), name },
+    cause: cause === undefined ? null : toPortable(cause),
+  };
+}
+
+/** The error, as one of these classes where it was one; otherwise an Error with its class's name. */
+export function fromPortable(portable: PortableError, classes: readonly ErrorClass[]): Error {
+  const { message, stack, properties, cause } = portable;
+  const error = new Error(message, cause === null ? {} : { cause: fromPortable(cause, classes) });
+  const known = portable.classes.map((name) => classes.find((each) => each.name === name)).find(Boolean);
+  if (known !== undefined) Object.setPrototypeOf(error, known.prototype);
+  return Object.assign(error, { ...properties, ...(stack === undefined ? {} : { stack }) });
+}
+
+function classesOf(error: Error): string[] {
+  const prototype: unknown = Object.getPrototypeOf(error);
+  return prototype instanceof Error ? [prototype.constructor.name, ...classesOf(prototype)] : [];
+}
+
+function isCloneable(value: unknown): boolean {
+  try {
+    structuredClone(value);
+    return true;
+  } catch {
+    return false;
+  }
 }

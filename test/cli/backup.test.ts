@@ -14,7 +14,7 @@ import { randomLedger } from '../support/ledger/random-ledger.ts';
 import { type Ended, holdfast } from '../support/program/command.ts';
 import { runProgram } from '../support/program/program.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
-import { fileChunks } from '../support/views/file-chunks.ts';
+import { fileBatches } from '../support/views/inline-feed.ts';
 import { linesOf, replayInto, WRITER_OPTIONS } from '../support/views/replayed.ts';
 import { dumpViews } from '../support/views/views-dump.ts';
 
@@ -75,7 +75,7 @@ describe('a backup and what is restored from it', () => {
       store.write((each) => each.grantRight('participant_admin', { kind: 'CanReadAs', party: 'alice::1220' }));
       writer.beginSource({ name: feed, kind: FILE_KIND });
       let done = 0;
-      for await (const chunk of fileChunks(feed, { chunkBytes: 20_000 })) {
+      for await (const chunk of fileBatches(feed, { chunkBytes: 20_000 })) {
         writer.apply(chunk);
         if (++done % 3 === 0) writer.commit();
         // In the middle of a batch: what is not committed is not in the backup.

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { afterAll, describe, expect, test } from 'vitest';
 import { otherReplica } from '../../src/compare/other.ts';
-import type { ReplayOptions } from '../../src/ingest/replay.ts';
+import type { ReplayOptions } from '../../src/ingest/replay-files.ts';
 import { openHoldings } from '../support/http/holdings-service.ts';
 import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { type Ended, holdfast } from '../support/program/command.ts';

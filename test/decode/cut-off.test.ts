@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { decodeMessage } from '../../src/decode/decode.ts';
+import { decodeMessage } from '../../src/decode/decode-message.ts';
 import type { BadUpdate } from '../../src/ledger/bad-update.ts';
 
 const UPDATE = '{"update_id": "é", "n": [1, -2.5e3, true, {"a": "\\u00e9\\n"}], "b": null}';

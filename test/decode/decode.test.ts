@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { decodeMessage } from '../../src/decode/decode.ts';
-import { IGNORED_EVENTS, IGNORED_MESSAGES } from '../../src/decode/ignored.ts';
+import { IGNORED_EVENTS, IGNORED_MESSAGES } from '../../src/decode/create.ts';
+import { decodeMessage } from '../../src/decode/decode-message.ts';
 import { BadUpdate } from '../../src/ledger/bad-update.ts';
 import * as messages from '../support/decode/messages.ts';
 import { ALICE, decode, decodeUpdate, faultOf, onlyCoin, SYNC } from '../support/decode/messages.ts';

@@ -13,7 +13,7 @@ import {
   memberEnd,
   valueEnd,
   valueStart,
-} from '../../src/decode/partial/json-index.ts';
+} from '../../src/decode/partial/indexed-json.ts';
 import { soakCount } from '../support/program/soak.ts';
 
 const RUNS = soakCount(5) * 1_000;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { partialDecoder, tryDecode } from '../../src/decode/decode.ts';
+import { partialDecoder, tryDecode } from '../../src/decode/decode-message.ts';
 import { containerElements } from '../../src/feed/file/elements.ts';
 import type { Decoded } from '../../src/ledger/update.ts';
 import { scanLedger } from '../support/scan/ledger.ts';

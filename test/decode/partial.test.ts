@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { mainnetLines } from '../../bench/mainnet/feed.ts';
-import { decodeMessage, decodePartially, decodeWhole } from '../../src/decode/decode.ts';
+import { decodeMessage, decodePartially, decodeWhole } from '../../src/decode/decode-message.ts';
 import { BadUpdate } from '../../src/ledger/bad-update.ts';
 import type { Decoded } from '../../src/ledger/update.ts';
 import { BAD_UPDATES, badMessage, GOOD } from '../support/decode/bad-updates.ts';

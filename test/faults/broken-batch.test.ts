@@ -1,21 +1,21 @@
 import { join } from 'node:path';
 import DatabaseFile from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
-import type { Chunk } from '../../src/chunk/chunk.ts';
+import type { DecodedBatch } from '../../src/feed/decoded-batch.ts';
 import { FILE_KIND } from '../../src/feed/file/file-source.ts';
 import { ViewsWriter } from '../../src/views/write/writer.ts';
 import { oddLedger } from '../support/ledger/options.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
-import { fileChunks } from '../support/views/file-chunks.ts';
+import { fileBatches } from '../support/views/inline-feed.ts';
 import { CLOCK_US, linesOf, replayInto, WRITER_OPTIONS } from '../support/views/replayed.ts';
 import { dumpViews } from '../support/views/views-dump.ts';
 
 const HOUR_US = 3_600_000_000;
 
-async function chunksOf(file: string): Promise<Chunk[]> {
-  const chunks: Chunk[] = [];
-  for await (const chunk of fileChunks(file, { chunkBytes: 20_000 })) chunks.push(chunk);
+async function chunksOf(file: string): Promise<DecodedBatch[]> {
+  const chunks: DecodedBatch[] = [];
+  for await (const chunk of fileBatches(file, { chunkBytes: 20_000 })) chunks.push(chunk);
   return chunks;
 }
 

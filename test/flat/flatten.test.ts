@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { feedSchemas } from '../../scripts/feed-schemas/all.ts';
-import { decodeMessage } from '../../src/decode/decode.ts';
+import { decodeMessage } from '../../src/decode/decode-message.ts';
 import type { FlatEvent } from '../../src/flat/flat-event.ts';
 import { type FlattenRules, flatten } from '../../src/flat/flatten.ts';
 import { BadUpdate } from '../../src/ledger/bad-update.ts';

@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import { answersFrom } from '../../src/holdings/answer.ts';
 import type { OwnerFacts } from '../../src/holdings/facts.ts';
-import { holdingFees } from '../../src/holdings/fees.ts';
 import type { Question } from '../../src/holdings/question.ts';
+import { holdingFees } from '../../src/holdings/summary-answer.ts';
 import { openViewsStore } from '../../src/views/read/views-store.ts';
 import { importsOfOne } from '../support/ledger/history.ts';
 import { oddLedger } from '../support/ledger/options.ts';

@@ -26,11 +26,6 @@ async function errorOf(response: Response): Promise<string> {
 const SUMMARY = '/v0/holdings/summary';
 
 describe('fields', () => {
-  test('a value that is given is shown with its first 100 characters', async () => {
-    const error = await errorOf(await post(app, SUMMARY, { ...GOOD, record_time: 'x'.repeat(500) }));
-    expect(error).toContain(`given "${'x'.repeat(99)}...,`);
-  });
-
   test('null for an optional field means absent, and unknown fields are ignored', async () => {
     const change = { as_of_round: null, record_time_match: null, more: { x: [1] } };
     const response = await post(app, SUMMARY, { ...GOOD, ...change });
@@ -39,12 +34,6 @@ describe('fields', () => {
 });
 
 describe('bodies', () => {
-  test('are limited whatever their Content-Length says', async () => {
-    const big = JSON.stringify({ ...GOOD, more: 'x'.repeat(2000) });
-    const response = await post(app, '/v1/holdings/summary', big, { 'content-length': '10' });
-    expect(response.status).toBe(413);
-  });
-
   test.each(['application/json', 'Application/JSON;charset=UTF-8', 'application/vnd.api+json', undefined])(
     'of type %s are read',
     async (type) => {
@@ -58,44 +47,18 @@ describe('bodies', () => {
   );
 });
 
-describe('paths and methods', () => {
-  test.each([
-    ['GET', '/nothing', 404, null],
-    ['POST', '/v2/holdings/summary', 404, null],
-    ['GET', '/api/scan/metrics', 404, null],
-    ['GET', '/v0/holdings/summary', 405, 'POST, OPTIONS'],
-    ['HEAD', '/v0/holdings/summary', 405, 'POST, OPTIONS'],
-    ['DELETE', '/api/scan/v0/holdings/state', 405, 'POST, OPTIONS'],
-    ['POST', '/v0/migrations/last', 405, 'GET, HEAD, OPTIONS'],
-    ['OPTIONS', '/v0/state/acs/force', 405, 'POST'],
-    ['GET', '/api/validator/v0/scan-proxy/holdings/summary', 405, 'POST, OPTIONS'],
-    ['POST', '/api/validator/v0/scan-proxy/dso-party-id', 405, 'GET, HEAD, OPTIONS'],
-    ['GET', '/api/validator/v0/dso-party-id', 404, null],
-    ['POST', '/api/validator/v0/scan-proxy/holdings/state', 404, null],
-    ['POST', '/api/scan/api/validator/v0/scan-proxy/holdings/summary', 404, null],
-    ['PROPFIND', '/readyz', 405, 'GET, HEAD, OPTIONS'],
-    ['POST', '/metrics', 405, 'GET, HEAD'],
-  ])('%s %s is %i', async (method, path, status, allow) => {
-    const response = await app.request(path, { method });
-    expect(response.status).toBe(status);
-    expect(response.headers.get('allow')).toBe(allow);
-    if (method !== 'HEAD') await errorOf(response);
-  });
-
-  test('a wrong path comes before a wrong body, a wrong method before a wrong type', async () => {
-    expect((await post(app, '/v1/holdings', 'x', { 'content-type': 'text/plain' })).status).toBe(404);
-    const wrong = { method: 'PUT', body: 'x', headers: { 'content-type': 'text/plain' } };
-    expect((await app.request('/v1/holdings/summary', wrong)).status).toBe(405);
-  });
-
-  test.each(['/v0/migrations/last', '/api/validator/v0/scan-proxy/dso-party-id'])(
-    'HEAD answers as GET, without the body: %s',
-    async (path) => {
-      const response = await app.request(path, { method: 'HEAD' });
-      expect(response.status).toBe(200);
-      expect(await response.text()).toBe('');
-    },
-  );
+test.each([
+  ['HEAD', '/v0/holdings/summary', 405, 'POST, OPTIONS'],
+  ['POST', '/v0/migrations/last', 405, 'GET, HEAD, OPTIONS'],
+  ['OPTIONS', '/v0/state/acs/force', 405, 'POST'],
+  ['POST', '/api/validator/v0/scan-proxy/dso-party-id', 405, 'GET, HEAD, OPTIONS'],
+  ['GET', '/api/validator/v0/dso-party-id', 404, null],
+  ['POST', '/api/scan/api/validator/v0/scan-proxy/holdings/summary', 404, null],
+  ['POST', '/metrics', 405, 'GET, HEAD'],
+])('%s %s is %i', async (method, path, status, allow) => {
+  const response = await app.request(path, { method });
+  expect(response.status).toBe(status);
+  expect(response.headers.get('allow')).toBe(allow);
 });
 
 describe('a request that fails through no fault of its own', () => {

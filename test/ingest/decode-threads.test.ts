@@ -2,10 +2,9 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import DatabaseFile from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { UpdateCursor } from '../../src/chunk/update-cursor.ts';
 import { LINE_BYTES_MAX } from '../../src/feed/limits.ts';
-import { CHUNKS_AHEAD_MAX } from '../../src/ingest/feed-thread.ts';
-import type { ReplayOptions } from '../../src/ingest/replay.ts';
+import { BATCHES_AHEAD_MAX } from '../../src/ingest/decode-pool.ts';
+import type { ReplayOptions } from '../../src/ingest/replay-files.ts';
 import { expectOneLine, expectSound } from '../support/ledger/fault-feed.ts';
 import { oddLedger } from '../support/ledger/options.ts';
 import { createRandom } from '../support/ledger/random.ts';
@@ -19,7 +18,7 @@ import { dumpViews, storedOffset } from '../support/views/views-dump.ts';
 
 const MEBIBYTE = 2 ** 20;
 const PADDING = `{"padding":"${'x'.repeat(12_000)}",`;
-/** Takes as long to decode as many chunks of padded updates. */
+/** Takes as long to decode as many batches of padded updates. */
 const SLOW = `{"padding":[${Array.from({ length: 200_000 }, (_, i) => `[${i}]`).join(',')}],`;
 const BAD = ['', 'null', '{"update_id":"cut', '{"events_by_id":{},"root_event_ids":[]}', '\u0000'];
 const OVERLONG = `"${'x'.repeat(LINE_BYTES_MAX)}"`;
@@ -29,7 +28,7 @@ const WORKERS = [1, 4];
 const directory = temporaryDirectory();
 afterAll(() => directory[Symbol.dispose]());
 
-/** More chunks than are read ahead, the first of which is the last to be decoded. */
+/** More batches than are read ahead, the first of which is the last to be decoded. */
 let feed = '';
 let feedWithBad = '';
 let undisturbed: ReturnType<typeof dumpViews> = {};
@@ -89,18 +88,17 @@ describe('what is decoded in threads', () => {
     expect(await threadsReading(feed)).toEqual(['decode', 'feed']);
   });
 
-  it('waits for a chunk that takes long, with a bounded number of others', async () => {
+  it('waits for a batch that takes long, with a bounded number of others', async () => {
     const large = directory.at('large.ndjson');
     writeFileSync(large, readFileSync(feed).toString().repeat(4));
     const before = bytesRead();
     await using source = startFileThread(large, 4);
     const first = await source.next(60_000);
-    expect(bytesRead() - before).toBeLessThan((CHUNKS_AHEAD_MAX + 2) * MEBIBYTE + 10 * MEBIBYTE);
+    expect(bytesRead() - before).toBeLessThan((BATCHES_AHEAD_MAX + 2) * MEBIBYTE + 10 * MEBIBYTE);
     const offsets: number[] = [];
     for (let next = first; next !== 'end'; next = await source.next(60_000)) {
       if (typeof next === 'string' || 'identity' in next) throw new Error('the file ended, or took a minute');
-      const update = new UpdateCursor(next);
-      for (let i = 0; i < next.updates.kind.length; i++) offsets.push(update.moveTo(i).offset);
+      offsets.push(...next.messages.map(({ offset }) => offset));
       source.applied(next);
     }
     expect(offsets).toEqual(offsets.map((_, i) => i + 1));

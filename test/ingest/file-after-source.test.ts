@@ -2,13 +2,13 @@ import { readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { TOPIC_KIND } from '../../src/feed/kafka/kafka-kind.ts';
-import { decodeAlone } from '../../src/ingest/decode-chunks.ts';
 import { retryHalted } from '../../src/ingest/resolve-halt.ts';
 import { makeDataDirectory } from '../../src/views/store/database.ts';
 import { ViewsWriter } from '../../src/views/write/writer.ts';
 import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { holdfast } from '../support/program/command.ts';
 import { freshDirectory } from '../support/program/fresh-directory.ts';
+import { decodeAlone } from '../support/views/inline-feed.ts';
 import { type Format, linesOf, replayInto, WRITER_OPTIONS } from '../support/views/replayed.ts';
 import { dumpViews } from '../support/views/views-dump.ts';
 
@@ -28,7 +28,7 @@ function followTopic(text: string, from = 0): void {
   writer.beginSource({ name: 'topic t', kind: TOPIC_KIND });
   writer.followSource({ identity: 'it', cursors: new Map([['0', '0']]) });
   for (const [i, line] of linesOf(parseLedger(text), 'ledger-api').entries())
-    writer.apply(decodeAlone({ lane: '0', offset: from + i, bytes: Buffer.from(line) }, { migrationId: 0 }));
+    writer.apply(decodeAlone({ lane: '0', offset: from + i, bytes: Buffer.from(line) }));
   writer.commit();
 }
 

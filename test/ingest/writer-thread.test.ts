@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import type { IngestStatus } from '../../src/ingest/status.ts';
+import type { IngestStatus } from '../../src/ingest/ingest-status.ts';
 import { type Ingest, startIngest } from '../../src/ingest/writer-thread.ts';
 import { Refusal } from '../../src/refusal.ts';
 import { makeDataDirectory } from '../../src/views/store/database.ts';

@@ -2,7 +2,7 @@ import { Decimal } from 'decimal.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { formatAmount, parseAmount } from '../../src/ledger/amount.ts';
-import { expiryOf, expiryRound } from '../../src/ledger/expiry.ts';
+import { expiryOf, expiryRound } from '../../src/ledger/coin.ts';
 import { holdingFee } from '../support/ledger/holding-fee.ts';
 
 const Exact = Decimal.clone({ precision: 300 });

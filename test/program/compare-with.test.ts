@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import type { ReplayOptions } from '../../src/ingest/replay.ts';
+import type { ReplayOptions } from '../../src/ingest/replay-files.ts';
 import { type Service, startService } from '../support/http/service.ts';
 import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { freePorts } from '../support/program/free-ports.ts';

@@ -1,8 +1,7 @@
 import { open } from 'node:fs/promises';
 import { expect, it } from 'vitest';
-import { type EventStream, openStream } from '../support/http/event-stream.ts';
+import { type EventStream, openStream, withoutStatus } from '../support/http/event-stream.ts';
 import { type Service, startService } from '../support/http/service.ts';
-import { withoutStatus } from '../support/http/told.ts';
 import { parseLedger, partyOf } from '../support/ledger/parse-ledger.ts';
 import { holdfast } from '../support/program/command.ts';
 import { freshDirectory } from '../support/program/fresh-directory.ts';

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Refusal } from '../../src/refusal.ts';
+import { forwardingLogger } from '../../src/threads/serve-thread.ts';
+import type { LogLine } from '../../src/threads/thread.ts';
 import { startExample } from '../support/threads/example-thread.ts';
 
 const failureOf = (call: Promise<unknown>): Promise<Error> =>
@@ -108,4 +110,14 @@ describe('a thread that ends', () => {
     // It did not die: what was not answered is no error of its own.
     expect(await thread.ended).toBeNull();
   });
+});
+
+it('a line whose error holds what no thread can be sent arrives with what the error says', () => {
+  const lines: LogLine[] = [];
+  const log = forwardingLogger((line) => lines.push(structuredClone(line)));
+  const answered = new Error('answers 502', { cause: new Response('no') });
+  log.warn({ err: new Error('gives no token', { cause: answered }), retryInMs: 5 }, 'cannot read');
+  expect(lines).toMatchObject([
+    { level: 'warn', fields: { retryInMs: 5, err: { message: 'gives no token', cause: { message: 'answers 502' } } } },
+  ]);
 });

@@ -1,12 +1,12 @@
 import { mkdirSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { TOPIC_KIND } from '../../src/feed/kafka/kafka-kind.ts';
-import { decodeAlone } from '../../src/ingest/decode-chunks.ts';
 import { ViewsWriter } from '../../src/views/write/writer.ts';
 import { emptyUpdate } from '../support/ledger/empty-update.ts';
 import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { freshDirectory } from '../support/program/fresh-directory.ts';
 import { activeContracts, seedImports, seedMark } from '../support/scan/active-contracts.ts';
+import { decodeAlone } from '../support/views/inline-feed.ts';
 import { linesOf, replayInto, WRITER_OPTIONS } from '../support/views/replayed.ts';
 
 const directory = freshDirectory();
@@ -40,7 +40,7 @@ function applyTopic(data: string, partitions: readonly (readonly string[])[]): v
       using writer = new ViewsWriter(data, WRITER_OPTIONS);
       writer.beginSource({ name: 'topic t', kind: TOPIC_KIND });
       writer.followSource({ identity: 'it', cursors: new Map(partitions.map((_, each) => [String(each), '0'])) });
-      writer.apply(decodeAlone({ lane: String(partition), offset, bytes: Buffer.from(line) }, { migrationId: 0 }));
+      writer.apply(decodeAlone({ lane: String(partition), offset, bytes: Buffer.from(line) }));
       writer.commit();
     }
 }

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
-import type { IngestStatus } from '../../src/ingest/status.ts';
-import { createStatusReporter, type StatusReporter } from '../../src/ingest/status-reporter.ts';
-import { noTimings } from '../../src/ingest/timings.ts';
+import type { IngestStatus } from '../../src/ingest/ingest-status.ts';
+import { createStatusReporter, noTimings, type StatusReporter } from '../../src/ingest/ingest-status.ts';
 import { createDeadLetterCounter, type Decision } from '../../src/views/store/dead-letter-store.ts';
 import { ViewsWriter } from '../../src/views/write/writer.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { FILE_KIND } from '../../src/feed/file/file-source.ts';
-import { decodeAlone } from '../../src/ingest/decode-chunks.ts';
 import { preparePositions } from '../../src/views/write/positions.ts';
 import { ViewsWriter } from '../../src/views/write/writer.ts';
 import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { decodeAlone } from '../support/views/inline-feed.ts';
 import { linesOf, replayInto, WRITER_OPTIONS } from '../support/views/replayed.ts';
 
 /** PRAGMA synchronous: what a commit of the feed waits for, and what one of a person waits for. */
@@ -28,8 +28,7 @@ describe('what a person decides', () => {
       },
     });
     const committed = (): unknown[] => commits.splice(0);
-    const message = (offset: number, line: string) =>
-      decodeAlone({ lane: 'file', offset, bytes: Buffer.from(line) }, { migrationId: 0 });
+    const message = (offset: number, line: string) => decodeAlone({ lane: 'file', offset, bytes: Buffer.from(line) });
 
     writer.beginSource({ name: 'feed.ndjson', kind: FILE_KIND });
     writer.resolve(writer.deadLetters.halted()!, 'dropped', { moveOn: true });

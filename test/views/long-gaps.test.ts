@@ -6,7 +6,7 @@ import { ViewsWriter } from '../../src/views/write/writer.ts';
 import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { holdfast } from '../support/program/command.ts';
 import { freshDirectory } from '../support/program/fresh-directory.ts';
-import { fileChunks } from '../support/views/file-chunks.ts';
+import { fileBatches } from '../support/views/inline-feed.ts';
 import { linesOf, replayInto, WRITER_OPTIONS } from '../support/views/replayed.ts';
 import { dumpViews } from '../support/views/views-dump.ts';
 
@@ -100,7 +100,7 @@ describe('a gap of more than 10,000 snapshots', () => {
     using writer = new ViewsWriter(directory.at('.'), { ...WRITER_OPTIONS, ...PERIOD });
     writer.beginSource({ name: 'long', kind: FILE_KIND });
     let failures = 0;
-    for await (const chunk of fileChunks(feedOf('long', LONG))) {
+    for await (const chunk of fileBatches(feedOf('long', LONG))) {
       for (let isDone = false; !isDone; ) {
         const pages = writer.db.pragma('page_count', { simple: true }) as number;
         try {

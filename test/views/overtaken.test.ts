@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
-import { isOvertaken, noteFurthest } from '../../src/views/write/overtaken.ts';
-import { IMPORT_TIME, newLane } from '../../src/views/write/positions.ts';
+import { IMPORT_TIME, isLate, newLane, noteFurthest } from '../../src/views/write/positions.ts';
 
 /** Messages `<partition>:<migration>@<time>` as they are applied, `i` for an import; `*` after those that were overtaken. */
 const CASES = [
@@ -20,7 +19,7 @@ it.each(CASES)('$name', ({ messages }) => {
   const found = messages.split(' ').map((message) => {
     const [, lane, migrationId, time] = /^(\d):(\d)@(\d+|i)/.exec(message)!;
     const at = { migrationId: Number(migrationId), recordTime: time === 'i' ? IMPORT_TIME : Number(time) };
-    const overtaken = isOvertaken(lanes, lanes.get(lane!)!, at);
+    const overtaken = isLate(lanes, lanes.get(lane!)!, at);
     noteFurthest(lanes.get(lane!)!, at);
     return `${message.replace('*', '')}${overtaken ? '*' : ''}`;
   });
@@ -34,5 +33,5 @@ it('says nothing of files', () => {
     ['0', { ...newLane('topic', { start: '0', cursor: '0' }), furthest }],
     ['file', file],
   ]);
-  expect(isOvertaken(lanes, file, { migrationId: 0, recordTime: 1 })).toBe(false);
+  expect(isLate(lanes, file, { migrationId: 0, recordTime: 1 })).toBe(false);
 });

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { makeDataDirectory, openForWriting } from '../../src/views/store/database.ts';
 import { addTo } from '../../src/views/store/totals.ts';
-import { Owners, sumsOf } from '../../src/views/write/owners.ts';
+import { Owners, sumsOf } from '../../src/views/write/owner-sums.ts';
 import { loadState, newMigration } from '../../src/views/write/state.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 
@@ -20,7 +20,7 @@ it('owners that were forgotten come back with their number and their sums', () =
   const batch = (from: number, apply: (number: number) => void): void => {
     for (let number = from; number < from + PER_BATCH; number++) apply(number);
     db.transaction(() => owners.flush())();
-    owners.settle();
+    owners.afterCommit();
   };
   const party = (number: number): string => `owner-${number}::1220`;
   const add = (number: number): void => {

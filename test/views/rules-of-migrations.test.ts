@@ -200,7 +200,6 @@ describe('rule 11: a feed without migration ids belongs to one migration', () =>
     it.each<[string, (readonly string[])[], (readonly string[])[]]>([
       ['from before', [later], [lines]],
       ['from an earlier file', [], [later, lines]],
-      ['from earlier in the file', [], [[...later, first]]],
       ['and a checkpoint comes first', [later], [[checkpoint, first, second]]],
       ['and the file begins with what is no update', [later], [['{"foo":1}', 'x', first]]],
     ])('%s: refused before anything is applied, and taken once it is given', async (_, before, files) => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { ReplayResult } from '../../src/ingest/replay.ts';
+import type { ReplayResult } from '../../src/ingest/replay-files.ts';
 import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { seedMark } from '../support/scan/active-contracts.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { passSorted } from '../../src/views/write/sorted-items.ts';
+import { passSorted } from '../../src/views/write/open-items.ts';
 import { createRandom, type Random } from '../support/ledger/random.ts';
 
 /** Items of which many share their first bytes, some of them several times. */

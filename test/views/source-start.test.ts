@@ -3,7 +3,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import DatabaseFile from 'better-sqlite3';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { TOPIC_KIND } from '../../src/feed/kafka/kafka-kind.ts';
-import { decodeAlone } from '../../src/ingest/decode-chunks.ts';
 import { openEventLoopStore } from '../../src/views/read/views-store.ts';
 import { makeDataDirectory } from '../../src/views/store/database.ts';
 import { verifyViews } from '../../src/views/verify/verify-views.ts';
@@ -12,6 +11,7 @@ import { PossibleGap } from '../../src/views/write/possible-gap.ts';
 import { ViewsWriter, type WriterOptions } from '../../src/views/write/writer.ts';
 import { emptyUpdate } from '../support/ledger/empty-update.ts';
 import { freshDirectory } from '../support/program/fresh-directory.ts';
+import { decodeAlone } from '../support/views/inline-feed.ts';
 import { replayInto, WRITER_OPTIONS } from '../support/views/replayed.ts';
 
 const directory = freshDirectory();
@@ -38,7 +38,7 @@ function applyOf(
   { partition, offset }: { partition: number; offset: number },
   line: string,
 ): void {
-  const chunk = decodeAlone({ lane: String(partition), offset, bytes: Buffer.from(line) }, { migrationId: 0 });
+  const chunk = decodeAlone({ lane: String(partition), offset, bytes: Buffer.from(line) });
   expect(writer.apply(chunk)).toEqual({ done: true });
 }
 
@@ -140,14 +140,14 @@ describe('who is followed', () => {
       return (await store.facts({ kind: 'followed', parties: [a, b, c] })).others;
     };
     expect(await others()).toEqual([]);
-    writer.followSource({ ...startOf(0), followed: [a, b], anew: true });
+    writer.followSource({ ...startOf(0), followed: [a, b], restarts: true });
     expect(await others()).toEqual([c]);
-    writer.followSource({ ...startOf(0), followed: [b, c], anew: true });
+    writer.followSource({ ...startOf(0), followed: [b, c], restarts: true });
     expect(await others()).toEqual([a]);
     applyOf(writer, { partition: 0, offset: 0 }, emptyUpdate('s', 1));
     writer.commit();
     expect(await others()).toEqual([a]);
-    expect(() => writer.followSource({ ...startOf(0), followed: [a, b], anew: true })).toThrow(/other parties/);
+    expect(() => writer.followSource({ ...startOf(0), followed: [a, b], restarts: true })).toThrow(/other parties/);
     expect(await others()).toEqual([a]);
   });
 });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { TOPIC_KIND } from '../../src/feed/kafka/kafka-kind.ts';
-import { decodeAlone } from '../../src/ingest/decode-chunks.ts';
 import { PossibleGap } from '../../src/views/write/possible-gap.ts';
 import { ViewsWriter } from '../../src/views/write/writer.ts';
 import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { freshDirectory } from '../support/program/fresh-directory.ts';
+import { decodeAlone } from '../support/views/inline-feed.ts';
 import { type Format, linesOf, replayInto, WRITER_OPTIONS } from '../support/views/replayed.ts';
 
 const directory = freshDirectory();
@@ -20,7 +20,7 @@ async function filesThenTopic(topic: string, format: Format = 'ledger-api'): Pro
   writer.beginSource({ name: 'topic t', kind: TOPIC_KIND });
   writer.followSource({ identity: '{"clusterId":"c","topic":"t"}', cursors: new Map([['0', '0']]) });
   for (const [offset, line] of linesOf(parseLedger(topic), format).entries()) {
-    const chunk = decodeAlone({ lane: '0', offset, bytes: Buffer.from(line) }, { migrationId: 0 });
+    const chunk = decodeAlone({ lane: '0', offset, bytes: Buffer.from(line) });
     const applied = writer.apply(chunk);
     if (!applied.done) throw new Error(applied.halted?.reason);
   }

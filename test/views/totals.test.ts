@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { expiryRound } from '../../src/ledger/expiry.ts';
+import { expiryRound } from '../../src/ledger/coin.ts';
 import { addTo, decodeVersion, encodeVersion, noSums, type Sums, takeFrom } from '../../src/views/store/totals.ts';
 import { holdingFee } from '../support/ledger/holding-fee.ts';
 

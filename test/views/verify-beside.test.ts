@@ -9,7 +9,7 @@ import { oddLedger } from '../support/ledger/options.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';
 import { holdfast } from '../support/program/command.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
-import { fileChunks } from '../support/views/file-chunks.ts';
+import { fileBatches } from '../support/views/inline-feed.ts';
 import { linesOf, replayInto, WRITER_OPTIONS } from '../support/views/replayed.ts';
 
 describe('verify while a writer runs', () => {
@@ -27,9 +27,9 @@ describe('verify while a writer runs', () => {
       verifyViews(folder.at('data'), (difference) => found.push(difference), { rowsPerStep: 25 });
     let steps = verifyAgain();
     let completed = 0;
-    for await (const chunk of fileChunks(feed, { chunkBytes: 3_000 })) {
+    for await (const chunk of fileBatches(feed, { chunkBytes: 3_000 })) {
       expect(writer.apply(chunk)).toEqual({ done: true });
-      if (chunk.updates.kind.length % 2 === 0) writer.commit();
+      if (chunk.messages.length % 2 === 0) writer.commit();
       if (steps.next().done !== true) continue;
       completed++;
       steps = verifyAgain();

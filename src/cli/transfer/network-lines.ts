@@ -1,83 +1,237 @@
+import type { Logger } from 'pino';
 import type { Config } from '../../config/load-config.ts';
+import { tryDecode } from '../../decode/decode-message.ts';
+import { OwnEvents } from '../../feed/ledger-api/followed-parties.ts';
+import { openLedgerApiSource } from '../../feed/ledger-api/participant-source.ts';
+import { AnswerFailure } from '../../feed/network/answer-failure.ts';
 import { IN_IMPORT, LANE } from '../../feed/network/snapshot-import.ts';
 import { dsosOf, lastPosition, laterOf, type ScanPosition, tokenOf } from '../../feed/scan/scan-position.ts';
 import { openScanSource } from '../../feed/scan/scan-source.ts';
-import { FeedRefused, type SourceContext } from '../../feed/source.ts';
+import { FeedRefused, type Message, type Source, type SourceContext, type SourceStart } from '../../feed/source.ts';
+import { BadUpdate } from '../../ledger/bad-update.ts';
 import { Refusal } from '../../refusal.ts';
-import { batchesOf, type NetworkLines, type NetworkReading, storedUpTo, type Written } from './network-source.ts';
-import { openParticipantLines } from './participant-lines.ts';
+
+/** What was written of a network before, and is continued. */
+export interface Written {
+  /** Its last lines; of a topic those of each partition. Empty where there is nothing. */
+  readonly ends: readonly (readonly Uint8Array[])[];
+  /** How messages name it: `--output feed.ndjson`. */
+  readonly name: string;
+  /** What to do where it cannot be continued: `name another file`. */
+  readonly otherwise: string;
+}
+
+export interface NetworkReading {
+  /** Whether to go on at the end. */
+  readonly follow: boolean;
+  readonly stop: AbortSignal;
+  readonly logger: Logger;
+}
+
+/** What a network has behind what was written of it. */
+export interface NetworkLines {
+  /** What was written ends within a snapshot import, and is of no use: what follows may be of another snapshot. */
+  readonly isInImport: boolean;
+  /**
+   * `begins` once it is known that these lines continue what was written, and `restarts` where a snapshot import begins; then
+   * messages. Those of a batch count as written when the next one is asked for. Throws Refusal.
+   */
+  read(): AsyncGenerator<'begins' | 'restarts' | readonly Uint8Array[]>;
+  /** How far the last message was behind our clock; 0 at the end, null where that is not known. */
+  lagSeconds(): number | null;
+}
+
+type Telemetry = { readonly caughtUpAt: number | null; readonly lagSeconds: number | null };
+
+/** A source that continues what was written. */
+interface Continuation {
+  readonly isInImport: boolean;
+  readonly source: Source<Telemetry>;
+  /** Throws a Refusal where what was written is of another network. */
+  begin(start: SourceStart): Promise<void>;
+  /** Those of a batch that were not written, and how far the source was read. */
+  take(batch: readonly Message[]): { readonly lines: readonly Uint8Array[]; readonly furthest?: ScanPosition | null };
+}
+
+const END_WATCH_MS = 100;
 
 export function openNetworkLines(
   written: Written,
   { scan, ledgerApi, migrationId }: Pick<Config, 'scan' | 'ledgerApi' | 'migrationId'>,
   reading: NetworkReading,
 ): NetworkLines {
-  if (ledgerApi !== null) return openParticipantLines(written, ledgerApi, migrationId ?? 0, reading);
-  if (scan === null) throw new Refusal('--scan says which network');
-  const end = endOf(written);
-  const isHalfSeed = end === IN_IMPORT;
-  let furthest = isHalfSeed ? null : end;
-  const known = new Set(isHalfSeed ? [] : written.ends.flat().map(textOf));
-  const source = openScanSource(scan, { ...continuing(furthest), logger: reading.logger });
+  const { isInImport, source, begin, take } =
+    ledgerApi === null
+      ? continueScan(written, scan!, reading)
+      : continueParticipant(written, { settings: ledgerApi, migrationId: migrationId ?? 0 }, reading);
 
-  async function* read(): AsyncGenerator<'begins' | 'anew' | readonly Uint8Array[]> {
+  async function* read(): ReturnType<NetworkLines['read']> {
     let hasBegun = false;
     try {
       for await (const batch of batchesOf(source, reading)) {
         if ('identity' in batch) {
-          if (furthest !== null && !hasBegun) requireSameNetwork(written, batch.dso);
+          await begin(batch);
           if (!hasBegun) yield 'begins';
           hasBegun = true;
-          if (batch.anew === true) yield 'anew';
-          continue;
+          if (batch.restarts === true) yield 'restarts';
+        } else if (batch.length > 0) {
+          const { lines, furthest } = take(batch);
+          if (lines.length > 0) yield lines;
+          source.stored?.(new Map([[LANE, batch.at(-1)!.cursor!]]), furthest);
         }
-        if (batch.length === 0) continue;
-        const messages = batch.map(({ bytes }) => bytes!);
-        // Again the last minute of what is there: see the source.
-        const fresh = messages.filter((bytes) => !known.has(textOf(bytes)));
-        if (fresh.length > 0) yield fresh;
-        const last = lastPosition(messages);
-        if (last !== IN_IMPORT) furthest = laterOf(furthest, last);
-        source.stored?.(new Map([[LANE, batch.at(-1)!.cursor!]]), furthest);
       }
     } catch (error) {
-      if (error instanceof FeedRefused) throw new Refusal(error.message, { cause: error });
-      throw error;
+      if (reading.stop.aborted) return;
+      if (!(error instanceof FeedRefused || error instanceof AnswerFailure)) throw error;
+      throw new Refusal(error.message, { cause: error });
     }
   }
 
-  return { isHalfSeed, read, lagSeconds: () => source.telemetry?.().lagSeconds ?? null };
+  return { isInImport, read, lagSeconds: () => source.telemetry?.().lagSeconds ?? null };
+}
+
+/** The batches of a network until `stop`; also until its end, where it is not followed. */
+async function* batchesOf(
+  source: Source<Telemetry>,
+  { follow, stop }: NetworkReading,
+): AsyncGenerator<readonly Message[] | SourceStart> {
+  const atEnd = new AbortController();
+  // At the end nothing comes any more that could be looked at.
+  const watch = setInterval(() => {
+    if (!follow && source.telemetry?.().caughtUpAt !== null) atEnd.abort();
+  }, END_WATCH_MS);
+  try {
+    yield* source.batches(AbortSignal.any([stop, atEnd.signal]));
+  } finally {
+    clearInterval(watch);
+  }
+}
+
+/** As if what was written were what a directory has. */
+function contextOf(token: string | null, more: Partial<SourceContext> & Pick<SourceContext, 'logger'>): SourceContext {
+  const lanes = new Map(token === null ? [] : [[LANE, { start: token, cursor: token, sha256: null }]]);
+  const stored = { identity: null, lanes };
+  return { stored, reached: null, furthest: null, directoryId: '', migrationId: 0, ...more };
+}
+
+function continueScan(
+  written: Written,
+  settings: NonNullable<Config['scan']>,
+  { logger }: NetworkReading,
+): Continuation {
+  const { ends, name, otherwise } = written;
+  const positions = ends.filter((lines) => lines.length > 0).map((lines) => lastPosition(lines));
+  if (positions.includes(null)) throw new Refusal(`${name}: it ends with no update of a network; ${otherwise}`);
+  const isInImport = positions.includes(IN_IMPORT);
+  const from = isInImport ? null : (positions as ScanPosition[]).reduce(laterOf, null);
+  const known = new Set(isInImport ? [] : ends.flat().map(textOf));
+  let furthest = from;
+  return {
+    isInImport,
+    source: openScanSource(settings, contextOf(from && tokenOf(from), { reached: from, furthest: from, logger })),
+    // By the DSO of its coins and rounds; anybody may have created others.
+    async begin({ dso }) {
+      if (from === null || dso === undefined) return;
+      const found = new Set(ends.flat().flatMap((line) => dsosOf(line)));
+      if (found.has(dso)) return;
+      const [other] = found;
+      const what =
+        other === undefined
+          ? 'does not show of which network it is'
+          : `has the coins of ${other}, and this is the network of ${dso}`;
+      throw new Refusal(`${name}: it ${what}; ${otherwise}`);
+    },
+    // The source repeats the last minute of what is there.
+    take(batch) {
+      const lines = batch.map(({ bytes }) => bytes!);
+      const last = lastPosition(lines);
+      if (last !== IN_IMPORT) furthest = laterOf(furthest, last);
+      return { lines: lines.filter((bytes) => !known.has(textOf(bytes))), furthest };
+    },
+  };
 }
 
 const textOf = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString();
 
-/** The furthest place written; null where there is nothing. */
-function endOf({ ends, name, otherwise }: Written): ScanPosition | typeof IN_IMPORT | null {
-  let furthest: ScanPosition | null = null;
-  for (const lines of ends) {
-    if (lines.length === 0) continue;
-    const place = lastPosition(lines);
-    if (place === null) throw new Refusal(`${name}: it ends with no update of a network; ${otherwise}`);
-    if (place === IN_IMPORT) return IN_IMPORT;
-    furthest = laterOf(furthest, place);
+/** Where lines of a participant end. */
+interface ParticipantEnd {
+  readonly offset: number;
+  /** The last update and its offset, which the participant must know too; null where none is among the last lines. */
+  readonly update: { readonly id: string; readonly offset: number } | null;
+  /** The participant that an import marker names; null where none is among the last lines. */
+  readonly participantId: string | null;
+}
+
+/** A participant's updates without the events of owners that are not followed. */
+function continueParticipant(
+  written: Written,
+  { settings, migrationId }: { settings: NonNullable<Config['ledgerApi']>; migrationId: number },
+  { stop, logger }: NetworkReading,
+): Continuation {
+  const { ends, name, otherwise } = written;
+  const found = ends.map((lines) => participantEnd(lines, written));
+  const isInImport = found.includes(IN_IMPORT);
+  const known = found.filter((end) => end !== null && end !== IN_IMPORT).toSorted((a, b) => b.offset - a.offset);
+  const from = isInImport ? null : (known[0] ?? null);
+  if (from !== null && settings.parties === 'all')
+    throw new Refusal(
+      `${name}: cannot be continued with --ledger-api-parties all, because it does not say who was followed; name the parties`,
+    );
+  const other = new Refusal(
+    `${name}: its last update is not one of this participant, whose offsets are others; ${otherwise}`,
+  );
+  // The last update once more, which shows that it is the same participant.
+  const token = from === null ? null : String(from.update === null ? from.offset : from.update.offset - 1);
+  const source = openLedgerApiSource(settings, contextOf(token, { migrationId, logger }));
+  let isSame = from === null || from.update === null;
+  let own: OwnEvents;
+  return {
+    isInImport,
+    source,
+    async begin({ followed, identity }) {
+      own = new OwnEvents(followed!);
+      if (from === null) return;
+      if (from.participantId !== null && !identity.endsWith(from.participantId)) throw other;
+      for await (const page of source.activeAt(from.offset, stop)) for (const each of page) own.of(each);
+    },
+    take(batch) {
+      const fresh = batch.filter(({ decoded, cursor }) => {
+        isSame ||=
+          decoded?.kind === 'update' &&
+          decoded.offset === from!.update!.offset &&
+          decoded.updateId === from!.update!.id;
+        if (!isSame) throw other;
+        return from === null || Number(cursor) > from.offset;
+      });
+      return { lines: fresh.flatMap((message) => own.of(message) ?? []) };
+    },
+  };
+}
+
+/** Null where there is nothing. */
+function participantEnd(
+  lines: readonly Uint8Array[],
+  { name, otherwise }: Written,
+): ParticipantEnd | typeof IN_IMPORT | null {
+  let isInImport = false;
+  let offset: number | null = null;
+  let update: ParticipantEnd['update'] = null;
+  let participantId: string | null = null;
+  for (const line of lines) {
+    const decoded = tryDecode(line, { migrationId: 0 });
+    isInImport = !(decoded instanceof BadUpdate) && decoded.kind === 'update' && decoded.seed !== undefined;
+    if (decoded instanceof BadUpdate || decoded.kind === 'ignored' || decoded.offset == null) continue;
+    offset = decoded.offset;
+    if (decoded.kind === 'update') update = { id: decoded.updateId, offset };
+    if (decoded.kind === 'seed mark') participantId = markedParticipant(line);
   }
-  return furthest;
+  if (isInImport) return IN_IMPORT;
+  if (lines.length > 0 && offset === null)
+    throw new Refusal(`${name}: it ends with no update of a participant; ${otherwise}`);
+  return offset === null ? null : { offset, update, participantId };
 }
 
-/** By the DSO of its coins and rounds; anybody may have created others. */
-function requireSameNetwork({ ends, name, otherwise }: Written, dso: string | undefined): void {
-  const found = new Set(ends.flat().flatMap((line) => dsosOf(line)));
-  if (dso === undefined || found.has(dso)) return;
-  const [other] = found;
-  const what =
-    other === undefined
-      ? 'does not show of which network it is'
-      : `has the coins of ${other}, and this is the network of ${dso}`;
-  throw new Refusal(`${name}: it ${what}; ${otherwise}`);
-}
-
-/** As if that were what a directory has. */
-function continuing(place: ScanPosition | null): Omit<SourceContext, 'logger'> {
-  const stored = storedUpTo(LANE, place && tokenOf(place));
-  return { stored, reached: place, furthest: place, directoryId: '', migrationId: 0 };
+function markedParticipant(line: Uint8Array): string | null {
+  const { seed } = JSON.parse(Buffer.from(line).toString()) as { seed: { participant_id?: unknown } };
+  return typeof seed.participant_id === 'string' ? seed.participant_id : null;
 }

@@ -1,122 +1,183 @@
 import { counted } from '../../counted.ts';
-import { tryDecode } from '../../decode/decode.ts';
-import { type ProducedRecord, type RecordProducer, recordBytes } from '../../feed/kafka/topic-producer.ts';
+import { tryDecode } from '../../decode/decode-message.ts';
+import { type PartitionTail, readRecords } from '../../feed/kafka/read-records.ts';
+import { type ProducedRecord, recordBytes, type TopicProducer } from '../../feed/kafka/topic-producer.ts';
+import { isAfter, isAhead, type ScanPosition } from '../../feed/scan/scan-position.ts';
 import type { Message, SourceLogger } from '../../feed/source.ts';
 import { createPartitionPlan, type Destination, destinationFor } from '../../feed/synchronizer-partitions.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
+import type { Decoded } from '../../ledger/update.ts';
 import { Refusal } from '../../refusal.ts';
-import type { Entry, Resumed } from './topic-resume.ts';
 
-/** Bytes not sent yet, over all partitions: enough for the end of a transaction to cost little beside them. */
+/** Bytes not sent yet, over all partitions. */
 const BATCH_BYTES_MAX = 8_000_000;
 
-/** Sends messages to the partitions of their synchronizers. */
-export interface Sender {
-  /** How many of the first messages the brokers have, without those left out; a checkpoint counts once. */
-  readonly sent: number;
-  /** How many were not sent because the topic had them. */
-  readonly leftOut: number;
-  /** `origin`: for messages, such as a file. */
-  add(message: Pick<Message, 'bytes' | 'offset' | 'overlong'>, origin: string): Promise<void>;
-  /** Sends what is known to be new. */
-  flush(): Promise<void>;
-  /** After the last message: sends the rest. Throws a Refusal where the messages are not those that the topic has. */
-  end(): Promise<void>;
+export interface SenderOptions {
+  readonly producer: TopicProducer;
+  readonly tails: ReadonlyMap<number, PartitionTail>;
+  /** Whether what is added may be in the topic already. */
+  readonly mayRepeat: boolean;
+  readonly logger: Pick<SourceLogger, 'info'>;
 }
 
-/** `resumed`: the partitions that may have some of the messages already. */
-export async function createSender(
-  producer: RecordProducer,
-  {
-    topic,
-    logger,
-    resumed = new Map(),
-  }: { topic: string; logger: Pick<SourceLogger, 'info'>; resumed?: ReadonlyMap<number, Resumed> },
-): Promise<Sender> {
-  const isSingle = producer.partitions === 1;
-  let known = isSingle ? new Map<string, number>() : await producer.partitionsByName(synchronizerOf, { all: false });
-  let isAllKnown = known.size === 0;
-  let plan = createPartitionPlan(producer.partitions, known);
-  const every = Array.from({ length: producer.partitions }, (_, partition) => partition);
-  let records: ProducedRecord[] = [];
-  let total = 0;
-  let taken = 0;
-  let added = 0;
-  let sent = 0;
+export type Sender = ReturnType<typeof createSender>;
 
-  /** A synchronizer may follow another one in a partition, and is then found only by reading the whole topic. */
-  async function partitionOf(synchronizerId: string): Promise<number | null> {
-    if (!isAllKnown && !known.has(synchronizerId)) {
-      logger.info({ topic, synchronizerId }, 'reading the topic to see which partition has this synchronizer');
-      known = await producer.partitionsByName(synchronizerOf, { all: true });
-      isAllKnown = true;
-      plan = createPartitionPlan(producer.partitions, known);
-    }
-    return plan(synchronizerId);
+/**
+ * Sends messages to the partitions of their synchronizers, and to each partition only what is behind its end. Throws a Refusal
+ * for a topic that ends within a snapshot import.
+ */
+export function createSender({ producer, tails, mayRepeat, logger }: SenderOptions) {
+  const { topic, partitions, kafka } = producer;
+  const ends = new Map([...tails].map(([partition, tail]) => [partition, createPartitionEnd(tail)]));
+  if ([...ends.values()].some(({ isInImport }) => isInImport))
+    throw new Refusal(
+      `topic ${topic} ends within a snapshot import, which was not sent whole, and readers apply nothing of it: ` +
+        'delete the topic, or send to another one; of a large network, fetch --output FILE first, and then produce FILE',
+    );
+  const known = new Map<string, number>();
+  for (const [partition, { values }] of tails) for (const value of values) note(partition, value);
+  let isAllKnown = partitions === 1 || [...tails.values()].every(({ isWhole }) => isWhole);
+  let plan = createPartitionPlan(partitions, known);
+  let records: ProducedRecord[] = [];
+  let bytes = 0;
+  let [taken, added, sent] = [0, 0, 0];
+
+  function note(partition: number, value: Uint8Array | null): void {
+    const synchronizerId = partitions === 1 ? null : synchronizerOf(value);
+    if (synchronizerId === null) return;
+    const other = known.get(synchronizerId) ?? partition;
+    known.set(synchronizerId, partition);
+    if (other !== partition)
+      throw new Refusal(
+        `topic ${topic} has messages of ${synchronizerId} in partitions ${Math.min(other, partition)} and ` +
+          `${Math.max(other, partition)}, so their order is not known: send to another topic`,
+      );
   }
 
   async function partitionsOf(destination: Destination): Promise<readonly number[]> {
-    if (destination === 'every') return every;
+    if (destination === 'every') return Array.from({ length: partitions }, (_, partition) => partition);
     if (destination === 'first') return [0];
-    const partition = await partitionOf(destination.synchronizerId);
+    const { synchronizerId } = destination;
+    if (!isAllKnown && !known.has(synchronizerId)) {
+      logger.info({ topic, synchronizerId }, 'reading the topic to see which partition has this synchronizer');
+      const each = (partition: number, values: readonly (Buffer | null)[]): boolean => {
+        for (const value of values) note(partition, value);
+        return false;
+      };
+      await readRecords(kafka, topic, { from: ({ low }) => low, each });
+      isAllKnown = true;
+      plan = createPartitionPlan(partitions, known);
+    }
+    const partition = plan(synchronizerId);
     if (partition !== null) return [partition];
     throw new Refusal(
-      `topic ${topic} has ${counted(producer.partitions, 'partition')}, each with a synchronizer of its own, and none for ` +
-        `${destination.synchronizerId}: send to a topic with more partitions, or with a single one`,
+      `topic ${topic} has ${counted(partitions, 'partition')}, each with a synchronizer of its own, and none for ` +
+        `${synchronizerId}: send to a topic with more partitions, or with a single one`,
     );
   }
 
   async function flush(): Promise<void> {
     if (records.length > 0) await producer.send(records);
-    records = [];
-    total = 0;
+    [records, bytes] = [[], 0];
     sent = added;
   }
 
-  async function put(partition: number, entries: readonly Entry[]): Promise<void> {
-    for (const { value, message } of entries) {
-      const size = recordBytes(value);
-      if (total > 0 && total + size > BATCH_BYTES_MAX) await flush();
-      records.push({ partition, value });
-      total += size;
-      if (!message.isCounted) added += 1;
-      message.isCounted = true;
-    }
-  }
-
   return {
-    get sent() {
+    /** How many of the first messages the brokers have, without those left out; a checkpoint counts once. */
+    get sent(): number {
       return sent;
     },
-    get leftOut() {
+    /** How many were not sent because the topic has them. */
+    get leftOut(): number {
       return taken - added;
     },
     flush,
-    async add({ bytes: value, offset, overlong }, origin) {
-      const place = `${origin}, message ${offset}`;
+    /** `origin`: for errors, such as a file. */
+    async add({ bytes: value, offset, overlong }: Pick<Message, 'bytes' | 'offset' | 'overlong'>, origin: string) {
       if (overlong !== undefined)
-        throw new Error(`${place} is ${overlong.length} bytes long: no consumer would accept it`);
-      const entry = { value, place, message: { isCounted: false } };
+        throw new Error(`${origin}, message ${offset} is ${overlong.length} bytes long: no consumer would accept it`);
+      const decoded = decode(value);
+      const all = await partitionsOf(destinationFor(decoded, value));
+      const lacking = all.filter((partition) => !mayRepeat || ends.get(partition)?.lacks(decoded) !== false);
       taken += 1;
-      for (const partition of await partitionsOf(destinationOf(value)))
-        await put(partition, resumed.get(partition)?.next(entry) ?? [entry]);
-    },
-    async end() {
-      // Nothing more is sent before all of them are known to be continued.
-      const rest = [...resumed].map(([partition, each]) => ({ partition, entries: each.rest() }));
-      for (const { partition, entries } of rest) await put(partition, entries);
-      await flush();
+      if (lacking.length === 0) return;
+      const size = recordBytes(value) * lacking.length;
+      if (bytes > 0 && bytes + size > BATCH_BYTES_MAX) await flush();
+      for (const partition of lacking) records.push({ partition, value });
+      bytes += size;
+      added += 1;
     },
   };
 }
 
 export function synchronizerOf(value: Uint8Array | null): string | null {
-  const destination = destinationOf(value);
+  const destination = destinationFor(decode(value), value);
   return typeof destination === 'string' ? null : destination.synchronizerId;
 }
 
-/** What cannot be decoded is sent as it is, and its readers decide. */
-function destinationOf(value: Uint8Array | null): Destination {
+/** Null for what cannot be decoded, which is sent as it is: its readers decide. */
+function decode(value: Uint8Array | null): Decoded | null {
   const decoded = value && tryDecode(value, { migrationId: 0 });
-  return destinationFor(decoded instanceof BadUpdate ? null : decoded, value);
+  return decoded instanceof BadUpdate ? null : decoded;
+}
+
+/** A time on a lane: on one synchronizer in one migration. */
+interface Moment extends ScanPosition {
+  readonly lane: string;
+}
+
+/** When a message was, on each lane that it names; imports are before all of their migration. */
+function momentsOf(decoded: Decoded | null): readonly Moment[] {
+  if (decoded === null || decoded.kind === 'ignored') return [];
+  const { migrationId } = decoded;
+  const times = decoded.kind === 'update' ? [{ ...decoded, recordTime: decoded.recordTime ?? 0 }] : decoded.times;
+  const moments = times.map(({ synchronizerId, recordTime }) => {
+    return { migrationId, recordTime, lane: `${migrationId} ${synchronizerId}` };
+  });
+  // What cannot be yet says nothing of what is behind it.
+  return moments.filter((moment) => !isAhead(moment, Date.now()));
+}
+
+/**
+ * Where a partition ends, on each lane: a repeat of what is there then lies within the last moment. A lane that is not among the
+ * last records has nothing behind the first of these.
+ */
+function createPartitionEnd({ values, isWhole }: PartitionTail) {
+  const byLane = new Map<string, ScanPosition>();
+  let ofOthers: ScanPosition | null = null;
+  let isInImport = false;
+  for (const value of values) {
+    const decoded = decode(value);
+    if (decoded?.kind === 'seed mark') {
+      byLane.clear();
+      ofOthers = { migrationId: decoded.migrationId, recordTime: decoded.recordTime };
+    }
+    for (const moment of momentsOf(decoded)) {
+      if (!isWhole) ofOthers ??= moment;
+      const known = byLane.get(moment.lane);
+      if (known === undefined || isAfter(moment, known)) byLane.set(moment.lane, moment);
+    }
+    if (decoded !== null && decoded.kind !== 'ignored')
+      isInImport = decoded.kind === 'update' && decoded.seed !== undefined;
+  }
+  let wasBehind = true;
+
+  return {
+    isInImport,
+    /**
+     * Whether to send a message. Those of equal times are sent again where several updates may have them: in format B, and imports.
+     * What says no time is as of the message before it.
+     */
+    lacks(decoded: Decoded | null): boolean {
+      const moments = decoded?.kind === 'seed mark' ? [{ ...decoded, lane: '' }] : momentsOf(decoded);
+      if (moments.length === 0) return wasBehind;
+      const ends = moments.map(({ lane }) => byLane.get(lane) ?? ofOthers);
+      const isNew = ends.some((end, i) => end === null || isAfter(moments[i]!, end));
+      const isEqual = !isNew && ends.some((end, i) => !isAfter(end!, moments[i]!));
+      wasBehind = isNew || isEqual;
+      const mayShareTime =
+        decoded?.kind === 'update' && (decoded.format === 'ledger-api' || decoded.recordTime === null);
+      return isNew || (isEqual && mayShareTime);
+    },
+  };
 }

@@ -1,5 +1,4 @@
-import { BRACKET, BRACKET_END, COMMA, isSame, QUOTE, spaceEnd } from './json-bytes.ts';
-import { BYTES, plainTextEnd } from './json-index.ts';
+import { BRACKET, BRACKET_END, BYTES, COMMA, isSame, plainTextEnd, QUOTE, spaceEnd } from './indexed-json.ts';
 
 /** Larger transactions are rare, and comparing each id with the others would cost more than to parse them in full. */
 const EVENTS_MAX = 256;

@@ -1,10 +1,13 @@
-import { isUtf8 } from 'node:buffer';
-import { mayBeOurs } from '../template.ts';
+import { mayBeOurs } from '../create.ts';
 import type { Wire } from '../values.ts';
 import { EventTree } from './event-tree.ts';
-import { BRACE, BRACKET, COLON, FALSE, NULL, pieceOf, QUOTE, spaceEnd } from './json-bytes.ts';
 import {
+  BRACE,
+  BRACKET,
   BYTES,
+  COLON,
+  FALSE,
+  hasEscapes,
   index,
   isLoaded,
   keyEnd,
@@ -12,12 +15,19 @@ import {
   load,
   memberCount,
   memberEnd,
+  messageBytesMax,
+  NULL,
+  type Piece,
+  pieceOf,
   plainTextEnd,
+  QUOTE,
+  spaceEnd,
+  standsAt,
   valueEnd,
   valueStart,
-} from './json-index.ts';
-import { KnownTexts } from './known-texts.ts';
-import { Members } from './members.ts';
+  WORD_BYTES,
+  wordAt,
+} from './indexed-json.ts';
 
 /** A Scan transaction without most of what is not used, as JSON.parse would return it. */
 export interface PartialTransaction {
@@ -29,13 +39,154 @@ export interface PartialTransaction {
   eventId(event: number): string;
 }
 
-interface Read {
+export interface PartialRead {
   readonly transaction: PartialTransaction;
   readonly end: number;
+  /** The end of the white space behind it. */
+  readonly next: number;
 }
 
 /** How much of a text of many messages is copied at once: some dozens of the usual ones. */
 const WINDOW_BYTES = 2 ** 18;
+
+/** Longer texts are not kept: a template id has about 100 bytes. */
+const KNOWN_LENGTH_MAX = 128;
+
+/**
+ * Strings that a feed repeats (template ids, synchronizers), found by their bytes in the message. The same string object costs
+ * less than a new one: it is hashed already, and equal by identity. Bounded, because a new text replaces the one in its slot.
+ */
+class KnownTexts {
+  readonly #mask: number;
+  readonly #texts: string[];
+  readonly #lengths: Uint8Array;
+  /** The bytes of each slot's text. */
+  readonly #words: Int32Array;
+
+  /** `slots` is a power of two. */
+  constructor(slots: number) {
+    this.#mask = slots - 1;
+    this.#texts = Array.from({ length: slots }, () => '');
+    this.#lengths = new Uint8Array(slots);
+    this.#words = new Int32Array((slots * KNOWN_LENGTH_MAX) / WORD_BYTES);
+  }
+
+  /** The text of the message from `start` to `end`. */
+  of(start: number, end: number): string {
+    const length = end - start;
+    if (length < WORD_BYTES || length > KNOWN_LENGTH_MAX) return BYTES.toString('utf8', start, end);
+    const slot = hashOf(start, end) & this.#mask;
+    const words = (slot * KNOWN_LENGTH_MAX) / WORD_BYTES;
+    if (this.#lengths[slot] === length && this.#areThere(words, start, end)) return this.#texts[slot]!;
+    const text = BYTES.toString('utf8', start, end);
+    this.#lengths[slot] = length;
+    this.#texts[slot] = text;
+    for (let p = start, i = words; p < end; p += WORD_BYTES, i++)
+      this.#words[i] = wordAt(Math.min(p, end - WORD_BYTES));
+    return text;
+  }
+
+  /** Compares word by word; the last word may overlap the one before. */
+  #areThere(words: number, start: number, end: number): boolean {
+    let i = words;
+    for (let p = start; p < end - WORD_BYTES; p += WORD_BYTES) if (wordAt(p) !== this.#words[i++]) return false;
+    return wordAt(end - WORD_BYTES) === this.#words[i];
+  }
+}
+
+/** Of the length and three words, which differ between templates of one package and between packages of one template. */
+function hashOf(start: number, end: number): number {
+  let hash = Math.imul(wordAt(start) ^ (end - start), 0x9e3779b1);
+  hash = Math.imul(hash ^ wordAt(start + ((end - start) >> 1) - WORD_BYTES / 2), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13) ^ wordAt(end - WORD_BYTES), 0xc2b2ae35);
+  return hash ^ (hash >>> 16);
+}
+
+/** Keys are looked up by five bits of their length and of their first byte, before their bytes are compared. */
+const SLOTS = 1024;
+
+/** The members that objects of one kind have, by number, and the positions of their values in the object read last. */
+class Members {
+  readonly #keys: readonly Piece[];
+  /** The member's number by the slot of its key; -1 for none. */
+  readonly #bySlot = new Int8Array(SLOTS).fill(-1);
+  readonly #starts: Int32Array;
+  /** 0 for one that was not there. */
+  readonly #ends: Int32Array;
+
+  constructor(names: readonly string[]) {
+    this.#keys = names.map(pieceOf);
+    this.#starts = new Int32Array(names.length);
+    this.#ends = new Int32Array(names.length);
+    for (const [number, key] of this.#keys.entries()) {
+      const slot = slotOf(key.length, names[number]!.charCodeAt(0));
+      if (this.#bySlot[slot] !== -1) throw new Error(`two keys in one slot: ${names[number]}`);
+      this.#bySlot[slot] = number;
+    }
+  }
+
+  /** Forgets the object read last. */
+  clear(): void {
+    for (let i = 0; i < this.#ends.length; i++) this.#ends[i] = 0;
+  }
+
+  /** Keeps where the values of an object's members are, which are indexed from `first` to `end`. False for a member twice. */
+  read(first: number, end: number): boolean {
+    this.clear();
+    for (let i = first; i < end; i = memberEnd(i)) {
+      const member = this.find(i);
+      if (member >= 0 && !this.add(member, i)) return false;
+    }
+    return true;
+  }
+
+  /** Which member an indexed one is, by its key; -1 for another one. */
+  find(indexed: number): number {
+    const key = keyStart(indexed);
+    const length = keyEnd(indexed) - key;
+    const number = this.#bySlot[slotOf(length, BYTES[key]!)]!;
+    if (number < 0) return -1;
+    const name = this.#keys[number]!;
+    return name.length === length && standsAt(key, name) ? number : -1;
+  }
+
+  /** Keeps the position of a member's value. False for a member that occurs twice: JSON.parse keeps the last value. */
+  add(member: number, indexed: number): boolean {
+    if (this.#ends[member] !== 0) return false;
+    this.#starts[member] = valueStart(indexed);
+    this.#ends[member] = valueEnd(indexed);
+    return true;
+  }
+
+  isThere(member: number): boolean {
+    return this.#ends[member] !== 0;
+  }
+
+  start(member: number): number {
+    return this.#starts[member]!;
+  }
+
+  /** Whether a member's value has exactly these bytes. */
+  is(member: number, value: Piece): boolean {
+    const start = this.#starts[member]!;
+    return this.#ends[member]! - start === value.length && standsAt(start, value);
+  }
+
+  /** A member's value as JSON.parse returns it; undefined where it is missing. */
+  parsed(member: number, texts: KnownTexts | null = null): unknown {
+    const [start, end] = [this.#starts[member]!, this.#ends[member]!];
+    if (end === 0) return undefined;
+    if (BYTES[start] === QUOTE) {
+      const text = texts === null ? BYTES.toString('utf8', start + 1, end - 1) : texts.of(start + 1, end - 1);
+      if (!hasEscapes || !text.includes('\\')) return text;
+    }
+    return JSON.parse(BYTES.toString('utf8', start, end));
+  }
+}
+
+function slotOf(length: number, firstByte: number): number {
+  return ((length & 31) << 5) | (firstByte & 31);
+}
 
 const CREATED = pieceOf('"created_event"');
 const EXERCISED = pieceOf('"exercised_event"');
@@ -63,43 +214,35 @@ const names = new KnownTexts(256);
 const tree = new EventTree();
 let found: Wire[] = [];
 
+/** The part of a text that was loaded last. */
+let window: Uint8Array = new Uint8Array(0);
+let windowText: Uint8Array = window;
+let windowStart = 0;
+
 /**
  * Parses only what the meaning of a Scan transaction depends on: its header, the tree of its events, each event's template,
  * and the events of templates that may be ours. The rest, which is nearly all of a feed, is only checked to be JSON.
- * No value is validated. Null for what is no transaction, no JSON, or JSON that must be parsed in full to be understood
- * (keys or ids with escapes, a member or an event twice, an event that is not listed, deep nesting, many events).
+ * No value is validated. `text` is UTF-8, one message or many, and the transaction begins at `at`. Null for what is no transaction,
+ * no JSON, or JSON that must be parsed in full to be understood (keys or ids with escapes, a member or an event twice, an event that
+ * is not listed, deep nesting, many events).
  */
-export function parsePartially(bytes: Uint8Array): PartialTransaction | null {
-  if (!isUtf8(bytes) || !load(bytes)) return null;
-  const read = parseAt(spaceEnd(0));
-  return read !== null && spaceEnd(read.end) === bytes.length ? read.transaction : null;
-}
-
-/**
- * Parses transactions of a text that has many, which must be UTF-8, as `parsePartially` does each of them; the position is where
- * one begins, and `end` where it ends. Null for what must be parsed in full to be understood, and for what is no transaction.
- */
-export function partialReader(text: Uint8Array): (at: number) => Read | null {
-  let from = 0;
-  let window = text.subarray(0, 0);
-
-  function readAgain(at: number): Read | null {
-    from = at;
-    window = text.subarray(at, at + WINDOW_BYTES);
-    load(window);
-    return parseAt(0);
-  }
-
-  return (at) => {
-    const isWithin = isLoaded(window) && at > from && at < from + window.length;
+export function readPartially(text: Uint8Array, at: number): PartialRead | null {
+  const offset = at - windowStart;
+  if (text === windowText && isLoaded(window) && offset > 0 && offset < window.length) {
     // It may end behind the window.
-    const read = (isWithin ? parseAt(at - from) : null) ?? readAgain(at);
-    return read && { ...read, end: from + read.end };
-  };
+    const read = parseAt(offset);
+    if (read !== null) return { ...read, end: read.end + windowStart, next: read.next + windowStart };
+  }
+  windowText = text;
+  windowStart = at;
+  window = at === 0 && text.length <= messageBytesMax ? text : text.subarray(at, at + WINDOW_BYTES);
+  load(window);
+  const read = parseAt(spaceEnd(0));
+  return read && { ...read, end: read.end + at, next: read.next + at };
 }
 
-/** As `parsePartially`, of what begins at `at` in what was loaded, which may go on behind it. */
-function parseAt(at: number): Read | null {
+/** Parses what begins at `at` in what was loaded. */
+function parseAt(at: number): PartialRead | null {
   if (beginsWithObject(at)) return null;
   tree.begin();
   found = [];
@@ -122,7 +265,7 @@ function parseAt(at: number): Read | null {
     events,
     eventId: (event: number) => tree.id(tree.order[event]!),
   };
-  return { transaction: parsed, end };
+  return { transaction: parsed, end, next: spaceEnd(end) };
 }
 
 /** Whether its first member is an object: a message of the Ledger API, of which nothing is indexed in vain. */

@@ -1,4 +1,4 @@
-import { tryDecode } from '../../decode/decode.ts';
+import { tryDecode } from '../../decode/decode-message.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import type { Micros } from '../../ledger/time.ts';
 import type { Decoded } from '../../ledger/update.ts';
@@ -35,13 +35,6 @@ export interface FetchedBatch {
   readonly messages: readonly Fetched[];
 }
 
-/** How far was read when the topic's offsets were requested. */
-export interface BoundsRequest {
-  /** By our clock, milliseconds. */
-  readonly at: number;
-  readonly cursors: ReadonlyMap<number, number>;
-}
-
 /** What was read of a topic's partitions and not yet returned: in order, bounded, and with its position. No I/O. */
 export class KafkaIntake {
   readonly #options: IntakeOptions;
@@ -76,7 +69,7 @@ export class KafkaIntake {
   }
 
   /** The offset to fetch next. */
-  cursor(partition: number): number | undefined {
+  nextFetch(partition: number): number | undefined {
     return this.#partitions.get(partition)?.nextFetch;
   }
 
@@ -126,35 +119,32 @@ export class KafkaIntake {
     if (buffer.isBroken) return;
     this.#verify(buffer, null);
     buffer.nextFetch = nextOffset;
-    this.#checkMark();
+    this.noteStored();
   }
 
   /** Taken before the topic's offsets are requested: when they come, more may have been written and read. */
-  boundsRequest(at: number): BoundsRequest {
-    return {
-      at,
-      cursors: new Map([...this.#partitions].map(([partition, { nextNewOffset }]) => [partition, nextNewOffset])),
-    };
+  readTo(): ReadonlyMap<number, number> {
+    return new Map([...this.#partitions].map(([partition, { nextNewOffset }]) => [partition, nextNewOffset]));
   }
 
-  /** Takes the topic's offsets. Throws where they end before what was read when they were requested. */
-  noteBounds({ at, cursors }: BoundsRequest, held: ReadonlyMap<number, PartitionBounds>): void {
+  /** Takes the topic's offsets, as of a time of our clock. Throws where they end before what was read when they were requested. */
+  noteBounds(at: number, read: ReadonlyMap<number, number>, held: ReadonlyMap<number, PartitionBounds>): void {
     for (const buffer of this.#partitions.values()) {
       const { partition, nextNewOffset: next } = buffer;
       const bounds = held.get(partition)!;
-      checkHeld({ topic: this.#options.topic, partition }, { next, read: cursors.get(partition)! }, bounds);
+      checkHeld({ topic: this.#options.topic, partition }, { next, read: read.get(partition)! }, bounds);
       buffer.bounds = bounds;
       buffer.endSeenAt = buffer.nextFetch < bounds.high ? null : (buffer.endSeenAt ?? at);
       buffer.endConfirmedAt = at;
     }
     this.#mark ??= { at, held };
-    this.#checkMark();
+    this.noteStored();
   }
 
   /** The next messages in order, at most `max`. Throws BrokenContainer once all before a batch that cannot be read were returned. */
   take(max: number): readonly Message[] {
     if (this.#broken !== null) throw this.#broken;
-    const taken = this.#merge.take(max, this.#passedOver());
+    const taken = this.#merge.take(max, this.#idle());
     const firstBroken = taken.find(({ broken }) => broken !== undefined);
     this.#broken = firstBroken?.broken ?? null;
     if (taken.length > 0 && taken[0] === firstBroken) throw this.#broken;
@@ -173,21 +163,16 @@ export class KafkaIntake {
     return items;
   }
 
-  /** Called when more was stored. */
-  noteStored(): void {
-    this.#checkMark();
-  }
-
   /** The offset up to which everything of a partition is stored. */
   storedThrough(partition: number): number {
     return this.#partitions.get(partition)!.storedThrough(this.#options.stored.get(partition));
   }
 
   /**
-   * Until the message applied last was compared, the topic may be another one. Looked at whenever something has moved: as soon as
+   * Called when more was stored. Until the message applied last was compared, the topic may be another one. Looked at whenever something has moved: as soon as
    * another message waits, it is no longer known that the control records before it are stored.
    */
-  #checkMark(): void {
+  noteStored(): void {
     if (this.#mark === null) return;
     for (const [partition, { high }] of this.#mark.held) {
       if (this.#partitions.get(partition)!.verify !== null || this.storedThrough(partition) < high) return;
@@ -202,8 +187,8 @@ export class KafkaIntake {
   }
 
   telemetry(): Omit<TopicTelemetry, 'stopped'> {
-    const passedOver = this.#passedOver();
-    const blocking = this.#merge.blocking(passedOver).filter((each) => this.#partitions.get(each)!.endSeenAt !== null);
+    const idle = this.#idle();
+    const blocking = this.#merge.blocking(idle).filter((each) => this.#partitions.get(each)!.endSeenAt !== null);
     return {
       blocking: blocking.map(
         (partition) => `partition ${partition} is at its end, and the others wait until it has a later message`,
@@ -214,13 +199,13 @@ export class KafkaIntake {
         partition,
         nextOffset: this.storedThrough(partition),
         endOffset: bounds?.high ?? null,
-        passedOver: passedOver.has(partition),
+        isIdle: idle.has(partition),
       })),
     };
   }
 
-  /** Partitions idle for long enough, by the broker's last answer: while it does not answer, none is passed over. */
-  #passedOver(): ReadonlySet<number> {
+  /** Partitions idle for long enough, by the broker's last answer: while it does not answer, none is idle. */
+  #idle(): ReadonlySet<number> {
     const { partitionIdleMs } = this.#options;
     if (partitionIdleMs === null) return NONE;
     const idle = [...this.#partitions.values()].filter(
@@ -259,7 +244,7 @@ export class KafkaIntake {
 const NONE: ReadonlySet<number> = new Set();
 
 /** How far one partition was read, returned and stored; its messages are in the merge. */
-export class PartitionBuffer {
+class PartitionBuffer {
   readonly partition: number;
   /** The position when this session began, after all that was returned before. */
   readonly start: StoredPosition;

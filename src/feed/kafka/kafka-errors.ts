@@ -19,15 +19,17 @@ export class SessionOver extends Error {
   }
 }
 
+const CA_HINT = '--kafka-ssl-ca names the file of the authority that signed its certificate';
+const CERTIFICATE_HINT = 'it asks for a client certificate (--kafka-ssl-cert and --kafka-ssl-key)';
 /** Which of our settings may fix it, by Node's code for errors of sockets and of TLS. */
 const HINTS: Readonly<Record<string, string>> = {
   ECONNRESET: 'a port without TLS answers like this (--kafka-ssl)',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: '--kafka-ssl-ca names the file of the authority that signed its certificate',
-  SELF_SIGNED_CERT_IN_CHAIN: '--kafka-ssl-ca names the file of the authority that signed its certificate',
-  DEPTH_ZERO_SELF_SIGNED_CERT: '--kafka-ssl-ca names the file of the authority that signed its certificate',
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: CA_HINT,
+  SELF_SIGNED_CERT_IN_CHAIN: CA_HINT,
+  DEPTH_ZERO_SELF_SIGNED_CERT: CA_HINT,
   ERR_TLS_CERT_ALTNAME_INVALID: '--kafka-brokers gives another name than its certificate',
-  'ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE': 'it asks for a client certificate (--kafka-ssl-cert and --kafka-ssl-key)',
-  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: 'it asks for a client certificate (--kafka-ssl-cert and --kafka-ssl-key)',
+  'ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE': CERTIFICATE_HINT,
+  ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: CERTIFICATE_HINT,
 };
 const CLOSED_HINT =
   'a broker that is shutting down does this, and one that requires TLS (--kafka-ssl) or a login (--kafka-sasl-mechanism)';
@@ -37,7 +39,6 @@ const NO_COORDINATOR_HINT =
   'transaction.state.log.replication.factor';
 /** Which of our settings may fix it, by a broker's answer. */
 const ANSWER_HINTS: Readonly<Record<string, string>> = {
-  INVALID_TRANSACTION_TIMEOUT: 'transaction.max.timeout.ms of the brokers must be 900000 or more, as it is by default',
   ILLEGAL_SASL_STATE: 'this port of the broker accepts no login (--kafka-sasl-mechanism)',
   MESSAGE_TOO_LARGE: "the topic's max.message.bytes sets the limit; topics created with --create take 16 MiB",
 };
@@ -69,12 +70,12 @@ const FENCED: readonly string[] = [
   'UNKNOWN_PRODUCER_ID',
 ];
 
-/** Whether a transaction failed because another producer has its id now, which was given the same work. */
+/** Whether a producer failed because another one has its id now, or because brokers have forgotten it. */
 export function isFenced(error: unknown): boolean {
   return answeredWith(error, FENCED);
 }
 
-/** Whether to open a transactional producer again may help. */
+/** Whether to open a producer again may help. */
 export function passesAnew(error: unknown): boolean {
   return isTransient(error) || isFenced(error);
 }
@@ -91,11 +92,8 @@ export class LeftOut extends Error {
 /** For reading a topic: waits for whatever may come back. */
 export const RETRY_READING: RetryPolicy = { firstMs: 250, longestMs: 10_000, forMsMax: null, passes: isTransient };
 
-/** For watching a topic: nothing is lost by asking again. */
-export const RETRY_WATCHING: RetryPolicy = { ...RETRY_READING, passes: () => true };
-
 /** For a command: long enough for a broker to be restarted or replaced. */
-export const RETRY_PRODUCING: RetryPolicy = { firstMs: 250, longestMs: 5_000, forMsMax: 60_000, passes: passesAnew };
+export const RETRY_PRODUCING: RetryPolicy = { firstMs: 250, longestMs: 5_000, forMsMax: 60_000, passes: isTransient };
 
 /** What went wrong, where, and what may fix it: as the innermost error shows. */
 export function describeKafkaError(error: unknown, topic: string): string {

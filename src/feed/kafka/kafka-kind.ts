@@ -12,7 +12,7 @@ import {
 } from './kafka-positions.ts';
 import type { KafkaSourceOptions } from './kafka-source.ts';
 
-/** A lane is a partition, by its number in digits; its cursor is the next offset, in digits too. */
+/** A lane is a partition, by its number in digits; its resume token is the next offset, in digits too. */
 export const TOPIC_KIND: SourceKind<TopicSettings, TopicTelemetry> = {
   kind: 'topic',
   resumes: true,
@@ -75,7 +75,7 @@ function statusOf(
 ): SourceStatus {
   const { stopped, blocking, caughtUpAt, newestRecordTime } = topic;
   const stored = positionsOf(lanes);
-  const partitions = topic.partitions.map(({ partition, nextOffset: reported, endOffset, passedOver }) => {
+  const partitions = topic.partitions.map(({ partition, nextOffset: reported, endOffset, isIdle }) => {
     const position = stored.get(partition);
     // The source learns what is stored after each batch, but not of the part of a batch before a halt.
     const nextOffset = Math.max(reported, position?.nextOffset ?? 0);
@@ -85,7 +85,7 @@ function statusOf(
       next_offset: nextOffset,
       end_offset: endOffset,
       lag: endOffset === null ? null : Math.max(0, endOffset - nextOffset),
-      passed_over: passedOver,
+      passed_over: isIdle,
     };
   });
   // Where nothing with a record time was read since the start, only the topic's end shows whether there is a lag.

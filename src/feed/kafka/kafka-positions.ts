@@ -51,12 +51,12 @@ export interface StartOffset {
   readonly verify: boolean;
 }
 
-interface PartitionPlace {
+interface PartitionName {
   readonly topic: string;
   readonly partition: number;
 }
 
-const START_ANEW =
+const RESTART =
   'build the views again: start with another --data directory, and first replay into it the files with what the topic lacks';
 
 export function identityText({ clusterId, topic }: TopicIdentity): string {
@@ -84,7 +84,7 @@ export function startOffsets(
   const lost = [...positions.keys()].find((partition) => !held.has(partition));
   if (lost !== undefined) {
     throw new FeedRefused(
-      `topic ${topic} has no partition ${lost}, which these views were built from: it was created again; ${START_ANEW}`,
+      `topic ${topic} has no partition ${lost}, which these views were built from: it was created again; ${RESTART}`,
     );
   }
   const starts = [...held].map(([partition, bounds]): [number, StartOffset] => {
@@ -101,18 +101,18 @@ export function startOffsets(
   return new Map(starts);
 }
 
-function startAgain(place: PartitionPlace, position: StoredPosition, bounds: PartitionBounds): StartOffset {
+function startAgain(name: PartitionName, position: StoredPosition, bounds: PartitionBounds): StartOffset {
   const { firstOffset, nextOffset, sha256 } = position;
-  checkHeld(place, { next: nextOffset, read: nextOffset }, bounds);
+  checkHeld(name, { next: nextOffset, read: nextOffset }, bounds);
   // While nothing of it was applied, no message can be compared; but what is removed from a partition never comes back.
   const began = `and began at ${firstOffset} when these views first saw it: it was created again`;
-  if (sha256 === null && bounds.low < firstOffset) throw refused(place, `begins at offset ${bounds.low}, ${began}`);
+  if (sha256 === null && bounds.low < firstOffset) throw refused(name, `begins at offset ${bounds.low}, ${began}`);
   return { position, verify: sha256 !== null && nextOffset - 1 >= bounds.low };
 }
 
 /** What nothing but views that are built again can mend. */
-function refused({ topic, partition }: PartitionPlace, found: string): FeedRefused {
-  return new FeedRefused(`partition ${partition} of topic ${topic} ${found}; ${START_ANEW}`);
+function refused({ topic, partition }: PartitionName, found: string): FeedRefused {
+  return new FeedRefused(`partition ${partition} of topic ${topic} ${found}; ${RESTART}`);
 }
 
 /** What the log and /status say about a partition whose first messages were gone when it was first seen. */
@@ -129,14 +129,14 @@ export function lackingText(partition: number, firstOffset: number): string | nu
  * that were read: it would wait silently until the partition's end gets there, or continue at one of its ends.
  */
 export function checkHeld(
-  place: PartitionPlace,
+  name: PartitionName,
   { next, read }: { readonly next: number; readonly read: number },
   { low, high }: PartitionBounds,
 ): void {
   const removed = `and Kafka has removed everything before ${low}: what is between is missing`;
-  if (next < low) throw refused(place, `continues at offset ${next} for these views, ${removed}`);
+  if (next < low) throw refused(name, `continues at offset ${next} for these views, ${removed}`);
   const built = `and these views were built from it up to ${read}: it was truncated or created again`;
-  if (read > high) throw refused(place, `ends at offset ${high}, ${built}`);
+  if (read > high) throw refused(name, `ends at offset ${high}, ${built}`);
 }
 
 /**
@@ -144,7 +144,7 @@ export function checkHeld(
  * first message from there, where an over-long one has two hashes; null where none is known to follow.
  */
 export function checkLastApplied(
-  place: PartitionPlace,
+  name: PartitionName,
   { offset, sha256 }: { readonly offset: number; readonly sha256: Uint8Array },
   found: { readonly offset: number; readonly hashes: readonly Uint8Array[] } | null,
 ): void {
@@ -152,13 +152,13 @@ export function checkLastApplied(
     const next =
       found === null ? 'only ends of transactions, or what they aborted' : `the next one is at offset ${found.offset}`;
     throw refused(
-      place,
+      name,
       `has no message at offset ${offset}, where these views applied their last one (${next}): ` +
         'the topic is compacted, which loses messages silently (cleanup.policy must be delete), or it was created again',
     );
   }
   const other = `another message at offset ${offset} than the one these views applied: the topic was created again`;
-  if (!found.hashes.some((hash) => Buffer.compare(sha256, hash) === 0)) throw refused(place, `has ${other}`);
+  if (!found.hashes.some((hash) => Buffer.compare(sha256, hash) === 0)) throw refused(name, `has ${other}`);
 }
 
 /** What the reading thread knows of a topic. Clock times in milliseconds since 1970. */
@@ -181,7 +181,7 @@ export interface PartitionTelemetry {
   /** The offset after the partition's last message, when last requested. */
   readonly endOffset: number | null;
   /** Idle for so long that the others no longer wait for it. */
-  readonly passedOver: boolean;
+  readonly isIdle: boolean;
 }
 
 /** Before anything was read. */
@@ -195,6 +195,6 @@ export const NOTHING_READ: Omit<TopicTelemetry, 'stopped'> = {
 /** Partitions of which only the stored positions are known. */
 export function withoutEnds(stored: ReadonlyMap<number, StoredPosition>): PartitionTelemetry[] {
   return [...stored].map(([partition, { nextOffset }]) => {
-    return { partition, nextOffset, endOffset: null, passedOver: false };
+    return { partition, nextOffset, endOffset: null, isIdle: false };
   });
 }

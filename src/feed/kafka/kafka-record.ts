@@ -6,7 +6,7 @@ import type { BrokenBatch } from './record-batches.ts';
 /** A message costs more than its bytes. */
 const OVERHEAD_BYTES = 200;
 
-/** A message of a topic, decoded once its place among the partitions is needed. */
+/** A message of a topic, decoded once its order among the partitions is needed. */
 export type KafkaRecord = { -readonly [Key in keyof Message]: Message[Key] } & {
   readonly partition: number;
   /** Set where it stands for a batch that cannot be read, from its offset on. */
@@ -34,10 +34,10 @@ export function recordsOf(partition: number, fetched: readonly Fetched[], fetche
 
 /** A message that is too long is kept by its start, its length and its hash, as a line of a file is. */
 export function recordOf(partition: number, offset: number, value: Buffer | null): KafkaRecord {
-  const place = { lane: String(partition), partition, offset };
-  if (value === null || value.length <= LINE_BYTES_MAX) return { ...place, bytes: value };
+  const at = { lane: String(partition), partition, offset };
+  if (value === null || value.length <= LINE_BYTES_MAX) return { ...at, bytes: value };
   const overlong = { length: value.length, sha256: sha256(value).toString('hex') };
-  return { ...place, bytes: Buffer.from(value.subarray(0, OVERLONG_HEAD_BYTES)), overlong };
+  return { ...at, bytes: Buffer.from(value.subarray(0, OVERLONG_HEAD_BYTES)), overlong };
 }
 
 /** What it takes in memory while it waits. */

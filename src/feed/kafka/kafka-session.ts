@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Admin, Consumer, EachBatchPayload, Kafka } from 'kafkajs';
+import type { Admin, EachBatchPayload, Kafka } from 'kafkajs';
 import type { Message, SourceLogger } from '../source.ts';
 import { type IntakeOptions, KafkaIntake } from './intake.ts';
 import { READER_CONFIG, readBounds } from './kafka-client.ts';
@@ -7,37 +7,20 @@ import { SessionOver } from './kafka-errors.ts';
 import { checkIdentity, identityText, type StoredTopic, startOffsets } from './kafka-positions.ts';
 import { createLoneConsumer } from './lone-consumer.ts';
 
-/** How often the ends of the partitions are requested, which readiness and idle partitions depend on. */
+/** How often the ends of the partitions are requested, which readiness and idle partitions depend on, and the position is committed. */
 const BOUNDS_INTERVAL_MS = 1_000;
 const FETCH_BYTES_MAX = 8 * 1024 * 1024;
 const DISCONNECT_TIMEOUT_MS = 5_000;
-/** How often the clocks are read, and how much more than that may have passed. */
-const WATCH_MS = 250;
-const STOOD_STILL_MS = 2_000;
 
 export interface SessionOptions extends Omit<IntakeOptions, 'starts'> {
   readonly kafka: Kafka;
   readonly group: string;
   /** The positions after what was returned before, whether it is stored by now or not. */
   readonly from: StoredTopic;
-  readonly guards: SessionGuards;
   readonly logger: SourceLogger;
   /** Called when messages came or the state changed. */
   readonly onChange: () => void;
 }
-
-/** Steps that keep kafkajs from continuing at an offset of its own choice. */
-export interface SessionGuards {
-  /** Called synchronously when the partitions are assigned: an await there would race with the first fetch. */
-  readonly seek: (consumer: Consumer, at: { topic: string; partition: number; offset: string }) => void;
-  /** The offset that a batch was fetched from, null to trust kafkajs. Not in its types. */
-  readonly fetchedOffset: (batch: EachBatchPayload['batch']) => number | null;
-}
-
-export const SESSION_GUARDS: SessionGuards = {
-  seek: (consumer, at) => consumer.seek(at),
-  fetchedOffset: (batch) => Number((batch as unknown as { readonly fetchedOffset: string }).fetchedOffset),
-};
 
 /** One reading of the topic, from connecting to the first failure. */
 export interface Session extends AsyncDisposable {
@@ -46,8 +29,6 @@ export interface Session extends AsyncDisposable {
   readonly intake: KafkaIntake;
   /** The next messages in order, at most `max`. Throws the error that ended the session. */
   take(max: number): readonly Message[];
-  /** Commits to Kafka how far everything is stored, in the background. */
-  commit(): void;
 }
 
 /** Connects, compares the topic with what the views were built from, and starts to consume. */
@@ -77,7 +58,7 @@ async function consume(
   options: SessionOptions,
   { admin, intake, identity }: { admin: Admin; intake: KafkaIntake; identity: string },
 ): Promise<Session> {
-  const { kafka, topic, group, guards, logger, onChange } = options;
+  const { kafka, topic, group, stored, logger, onChange } = options;
   const fetched = { maxBytesPerPartition: intake.fetchBytes, maxBytes: FETCH_BYTES_MAX };
   const { consumer, commit: commitOffsets } = createLoneConsumer(kafka, {
     groupId: group,
@@ -87,8 +68,7 @@ async function consume(
   const closed = new AbortController();
   let failure: unknown = null;
   const paused = new Set<number>();
-  let isCommitting = false;
-  let hasMoreToCommit = false;
+  let committed = '';
   let hasWarned = false;
 
   function fail(error: unknown): void {
@@ -99,9 +79,10 @@ async function consume(
   consumer.on('consumer.crash', ({ payload }) => fail(payload.error));
   consumer.on('consumer.group_join', ({ payload }) => {
     for (const partition of payload.memberAssignment[topic] ?? []) {
-      const cursor = intake.cursor(partition);
-      if (cursor === undefined) return fail(new SessionOver(`topic ${topic} has a new partition ${partition}`));
-      guards.seek(consumer, { topic, partition, offset: String(cursor) });
+      const next = intake.nextFetch(partition);
+      if (next === undefined) return fail(new SessionOver(`topic ${topic} has a new partition ${partition}`));
+      // At once: an await here would race with the first fetch.
+      consumer.seek({ topic, partition, offset: String(next) });
     }
     logger.info({ topic, partitions: intake.partitions.length }, 'reading the topic');
   });
@@ -118,7 +99,8 @@ async function consume(
   function receive({ batch, pause }: EachBatchPayload): void {
     if (failure !== null) return;
     const { partition, messages } = batch;
-    const fetchedOffset = guards.fetchedOffset(batch) ?? intake.cursor(partition)!;
+    // Not in its types. Where an offset is out of range, kafkajs fetches from another one.
+    const fetchedOffset = Number((batch as unknown as { readonly fetchedOffset: string }).fetchedOffset);
     intake.receive({ partition, fetchedOffset, messages });
     if (intake.isFull(partition)) {
       paused.add(partition);
@@ -139,46 +121,35 @@ async function consume(
     }
   }
 
-  /** One at a time, and the latest only. Only lag tools read them, so a session logs its first failure and reads on. */
+  /** Only lag tools read what is committed, so a session logs its first failure and reads on. */
   async function commit(): Promise<void> {
-    hasMoreToCommit = true;
-    if (isCommitting) return;
-    isCommitting = true;
-    while (hasMoreToCommit && failure === null) {
-      hasMoreToCommit = false;
-      const offsets = new Map([...options.stored.keys()].map((each) => [each, intake.storedThrough(each)]));
-      await commitOffsets(topic, offsets).catch((error: unknown) => {
-        if (failure !== null || hasWarned) return;
-        hasWarned = true;
-        logger.warn(
-          { err: error, topic, group },
-          'cannot commit the position to Kafka: only tools for its lag read it',
-        );
-      });
-    }
-    isCommitting = false;
+    const offsets = new Map([...stored.keys()].map((each) => [each, intake.storedThrough(each)]));
+    const text = JSON.stringify([...offsets]);
+    if (offsets.size === 0 || text === committed) return;
+    committed = text;
+    await commitOffsets(topic, offsets).catch((error: unknown) => {
+      if (failure !== null || hasWarned) return;
+      hasWarned = true;
+      logger.warn({ err: error, topic, group }, 'cannot commit the position to Kafka: only tools for its lag read it');
+    });
   }
 
   async function followBounds(): Promise<void> {
     while (!closed.signal.aborted) {
-      const request = intake.boundsRequest(Date.now());
+      const [at, read] = [Date.now(), intake.readTo()];
       const bounds = await readBounds(admin, topic);
       if (bounds.size !== intake.partitions.length) throw new SessionOver(`topic ${topic} has other partitions`);
-      intake.noteBounds(request, bounds);
+      intake.noteBounds(at, read, bounds);
       onChange();
+      void commit();
       await sleep(BOUNDS_INTERVAL_MS, undefined, { signal: closed.signal }).catch(() => {});
     }
   }
 
-  // A suspended process does not see that a topic is deleted and recreated. Timers run before data waiting in a socket.
-  const watch = watchStandstill((ms) =>
-    fail(new SessionOver(`the process was suspended for ${Math.round(ms / 1000)} s`)),
-  );
   try {
     await consumer.connect();
     await consumer.subscribe({ topics: [topic], fromBeginning: true });
   } catch (error) {
-    clearInterval(watch);
     await consumer.disconnect();
     throw error;
   }
@@ -205,26 +176,11 @@ async function consume(
       resumeDrained();
       return intake.take(max);
     },
-    commit: () => void commit(),
     async [Symbol.asyncDispose]() {
       closed.abort();
-      clearInterval(watch);
       failure ??= new Error('the session was closed');
       const disconnected = Promise.allSettled([consumer.disconnect(), admin.disconnect()]);
       await Promise.race([disconnected, sleep(DISCONNECT_TIMEOUT_MS, undefined, { ref: false })]);
     },
   };
-}
-
-/** Calls back when this thread did not run for long: it was stopped, suspended with its machine, or starved. */
-function watchStandstill(onStandstill: (ms: number) => void): NodeJS.Timeout {
-  // One clock stops while the machine sleeps; the other may be set.
-  const clocks = (): [number, number] => [performance.now(), Date.now()];
-  let before = clocks();
-  return setInterval(() => {
-    const now = clocks();
-    const ms = Math.max(now[0] - before[0], now[1] - before[1]);
-    before = now;
-    if (ms > STOOD_STILL_MS) onStandstill(ms);
-  }, WATCH_MS);
 }

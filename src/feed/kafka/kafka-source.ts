@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Admin } from 'kafkajs';
 import { createPauses } from '../../retry.ts';
 import {
   BrokenContainer,
@@ -9,7 +10,7 @@ import {
   type SourceStart,
 } from '../source.ts';
 import { createKafkaClient, type KafkaConnection, readBounds, type TopicSettings, withAdmin } from './kafka-client.ts';
-import { describeKafkaError, isTransient, RETRY_READING, RETRY_WATCHING, SessionOver } from './kafka-errors.ts';
+import { describeKafkaError, isTransient, RETRY_READING, SessionOver } from './kafka-errors.ts';
 import {
   checkIdentity,
   lackingText,
@@ -21,14 +22,13 @@ import {
   type TopicTelemetry,
   withoutEnds,
 } from './kafka-positions.ts';
-import { openSession, SESSION_GUARDS, type Session, type SessionGuards } from './kafka-session.ts';
+import { openSession, type Session } from './kafka-session.ts';
 
 export interface KafkaSourceOptions
   extends Pick<TopicSettings, 'topic' | 'partitionIdleMs'>,
     Pick<SourceContext, 'migrationId' | 'stored' | 'logger'> {
   readonly connection: KafkaConnection;
   readonly group: string;
-  readonly guards?: SessionGuards;
 }
 
 const BATCH_MESSAGES_MAX = 2_000;
@@ -109,7 +109,7 @@ export function openKafkaSource(options: KafkaSourceOptions): Source<TopicTeleme
 
   async function* sessionBatches(signal: AbortSignal): AsyncGenerator<readonly Message[] | SourceStart> {
     const from = { identity, positions };
-    await using opened = await openSession({ guards: SESSION_GUARDS, ...options, kafka, from, stored, onChange });
+    await using opened = await openSession({ ...options, kafka, from, stored, onChange });
     session = opened;
     notRead = connecting;
     try {
@@ -133,7 +133,6 @@ export function openKafkaSource(options: KafkaSourceOptions): Source<TopicTeleme
     stored(cursors) {
       for (const [lane, cursor] of cursors) stored.set(Number(lane), Number(cursor));
       session?.intake.noteStored();
-      session?.commit();
     },
     telemetry() {
       if (session === null) return { stopped: notRead, ...last };
@@ -147,50 +146,38 @@ function stopping(error: unknown, topic: string): Error {
   return new Error(`the Kafka consumer stopped: ${describeKafkaError(error, topic)}`, { cause: error });
 }
 
-const INTERVAL_MS = 1_000;
+const WATCH_INTERVAL_MS = 1_000;
 
 /** Follows the ends of a topic after a halt, and reads no messages. */
 export function openKafkaWatch({ connection, topic, stored, logger }: KafkaSourceOptions): Source<TopicTelemetry> {
   const { identity } = stored;
   const positions = positionsOf(stored.lanes);
   const kafka = createKafkaClient(connection, logger);
-  const connecting = `connecting to Kafka at ${connection.brokers.join(',')}`;
-  let stopped = connecting;
+  let stopped = `connecting to Kafka at ${connection.brokers.join(',')}`;
   let partitions: readonly PartitionTelemetry[] = [];
 
-  /** Runs until a request fails, and throws that error. */
-  function follow(signal: AbortSignal, onAnswer: () => void): Promise<void> {
-    return withAdmin(kafka, async (admin) => {
-      checkIdentity(identity, { clusterId: (await admin.describeCluster()).clusterId, topic });
-      while (!signal.aborted) {
-        const bounds = await readBounds(admin, topic);
-        startOffsets(topic, { identity, positions }, bounds);
-        partitions = [...bounds].map(([partition, { low, high }]) => {
-          const nextOffset = positions.get(partition)?.nextOffset ?? low;
-          return { partition, nextOffset, endOffset: high, passedOver: false };
-        });
-        stopped = `topic ${topic} is not read: ingest is halted`;
-        onAnswer();
-        await sleep(INTERVAL_MS, undefined, { signal }).catch(() => {});
-      }
+  async function look(admin: Admin): Promise<void> {
+    checkIdentity(identity, { clusterId: (await admin.describeCluster()).clusterId, topic });
+    const bounds = await readBounds(admin, topic);
+    startOffsets(topic, { identity, positions }, bounds);
+    partitions = [...bounds].map(([partition, { low, high }]) => {
+      const nextOffset = positions.get(partition)?.nextOffset ?? low;
+      return { partition, nextOffset, endOffset: high, isIdle: false };
     });
+    stopped = `topic ${topic} is not read: ingest is halted`;
   }
 
   return {
     async *batches(signal) {
-      const pauses = createPauses(RETRY_WATCHING, { signal });
       while (!signal.aborted) {
-        try {
-          await follow(signal, pauses.afterSuccess);
-        } catch (error) {
+        await withAdmin(kafka, look).catch((error: unknown) => {
           // Earlier answers may be of another topic.
           if (error instanceof FeedRefused) partitions = withoutEnds(positions);
-          await pauses.afterFailure(error, () => {
-            const before = stopped;
-            stopped = `cannot read topic ${topic}: ${describeKafkaError(error, topic)}`;
-            if (stopped !== before) logger.warn({ topic, err: error }, stopped);
-          });
-        }
+          const before = stopped;
+          stopped = `cannot read topic ${topic}: ${describeKafkaError(error, topic)}`;
+          if (stopped !== before) logger.warn({ topic, err: error }, stopped);
+        });
+        await sleep(WATCH_INTERVAL_MS, undefined, { signal }).catch(() => {});
       }
       yield* [];
     },

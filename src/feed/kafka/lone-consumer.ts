@@ -18,7 +18,7 @@ export interface LoneConsumer {
 }
 
 /**
- * kafkajs reads only as a member of a group. Kafka keeps the place of a killed member until its session times out, and a new
+ * kafkajs reads only as a member of a group. Kafka keeps the membership of a killed member until its session times out, and a new
  * member waits for it. A directory's lock admits one reader already, so kafkajs gets a coordinator that knows only this member.
  */
 export function createLoneConsumer(kafka: Kafka, config: ConsumerConfig): LoneConsumer {

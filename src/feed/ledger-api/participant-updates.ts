@@ -1,4 +1,4 @@
-import { tryDecode } from '../../decode/decode.ts';
+import { tryDecode } from '../../decode/decode-message.ts';
 import { ledgerOffsetOf } from '../../decode/values.ts';
 import { isObject, jsonOrNull } from '../../json/untrusted.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';

@@ -1,4 +1,4 @@
-import { tryDecode } from '../../decode/decode.ts';
+import { tryDecode } from '../../decode/decode-message.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import { formatTime, type Micros } from '../../ledger/time.ts';
 import type { Message } from '../source.ts';

@@ -1,4 +1,4 @@
-import { tryDecode } from '../../decode/decode.ts';
+import { tryDecode } from '../../decode/decode-message.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import { formatTime, type Micros, parseLedgerTime } from '../../ledger/time.ts';
 import { IN_IMPORT } from '../network/snapshot-import.ts';

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { setImmediate as turn } from 'node:timers/promises';
-import { partialDecoder, tryDecode } from '../../decode/decode.ts';
+import { partialDecoder, tryDecode } from '../../decode/decode-message.ts';
 import { isObject } from '../../json/untrusted.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import { type Micros, parseLedgerTime } from '../../ledger/time.ts';

@@ -31,7 +31,7 @@ CREATE TABLE position(
   cursor TEXT NOT NULL,                 -- where reading continues
   sha256 BLOB,                          -- of the last message before the cursor; kept where the source resumes
   checkpoints TEXT NOT NULL,            -- newest checkpoint time per migration and synchronizer read there, as JSON
-  furthest_migration INTEGER,           -- the furthest place read there: see views/write/overtaken.ts
+  furthest_migration INTEGER,           -- the furthest place read there: see views/write/positions.ts
   furthest_time INTEGER                 -- -1 for imports
 ) STRICT;
 
@@ -60,7 +60,7 @@ CREATE TABLE synchronizer(
   PRIMARY KEY(migration_id, synchronizer_id)
 ) STRICT, WITHOUT ROWID;
 
--- The updates applied at a synchronizer's last time: a second one of each is a redelivery; see views/write/last-updates.ts.
+-- The updates applied at a synchronizer's last time: a second one of each is a redelivery; see views/write/state.ts.
 CREATE TABLE last_update(
   migration_id INTEGER, synchronizer_id TEXT, update_id ANY,
   PRIMARY KEY(migration_id, synchronizer_id, update_id)
@@ -98,7 +98,7 @@ CREATE TABLE holding(
 ) STRICT;
 
 -- Active now, by owner and creation. expiry: null for never. id_hash: the low 32 bits, signed, of the hash of migration and contract
--- id (ledger/contract-id.ts); the writer finds contracts by it, in memory (views/write/active-ids.ts).
+-- id (ledger/contract-id.ts); the writer finds contracts by it, in memory (views/write/contracts.ts).
 CREATE TABLE held(
   owner INTEGER, created_at INTEGER, no INTEGER, created_seq INTEGER, expiry INTEGER, id_hash INTEGER NOT NULL,
   PRIMARY KEY(owner, created_at, no)

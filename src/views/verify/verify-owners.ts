@@ -1,8 +1,8 @@
 import { inspect } from 'node:util';
 import type { Database } from 'better-sqlite3';
 import { formatAmount } from '../../ledger/amount.ts';
+import { expiryRound } from '../../ledger/coin.ts';
 import { idText, storedIdHash } from '../../ledger/contract-id.ts';
-import { expiryRound } from '../../ledger/expiry.ts';
 import { coinEntity } from '../../ledger/templates.ts';
 import { expiryColumn, unitsOf } from '../store/columns.ts';
 import { decodeVersion, encodeVersion, noSums, type Sums, type SumTerms } from '../store/totals.ts';

@@ -1,16 +1,20 @@
-import type { EventCursor } from '../../chunk/event-cursor.ts';
-import type { UpdateCursor } from '../../chunk/update-cursor.ts';
+import type {
+  ArchivedContract,
+  ContractEvent,
+  NewCoin,
+  NewRound,
+  UncountedCreate,
+  UpdateContent,
+} from '../../feed/decoded-batch.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import { sameCoin } from '../../ledger/coin.ts';
-import { idText } from '../../ledger/contract-id.ts';
 import { coinEntity } from '../../ledger/templates.ts';
-import { INACTIVE_PURGE, type OpenRound, UNFOLLOWED } from '../../ledger/update.ts';
+import { fieldNameIn, INACTIVE_PURGE, UNFOLLOWED } from '../../ledger/update.ts';
 import { addTo, takeFrom } from '../store/totals.ts';
 import type { Batch } from './batch.ts';
-import { isPending, type PendingCoin, type StoredCoin } from './contracts.ts';
-import { addEvent, addIgnored } from './counts.ts';
-import { sumsOf } from './owners.ts';
-import type { MigrationState } from './state.ts';
+import { type ActiveTerms, comparedCoin, isPending, type PendingCoin, type StoredCoin } from './contracts.ts';
+import { sumsOf } from './owner-sums.ts';
+import { addEvent, addIgnored, type MigrationState } from './state.ts';
 
 /** An archive of a contract that is not active: perhaps because the update that created it was left out. */
 export class UnknownContract extends BadUpdate {
@@ -22,27 +26,34 @@ export class UnknownContract extends BadUpdate {
   }
 }
 
-/** The event being applied, with the state it changes. */
-interface Applying {
+/** The update being applied, with the state it changes. */
+export interface Applying {
   readonly batch: Batch;
   readonly migration: MigrationState;
-  readonly update: UpdateCursor;
-  readonly event: EventCursor;
+  readonly update: UpdateContent;
+  /** The digest items of its batch of messages. */
+  readonly items: Uint8Array;
 }
+
+type Create = NewCoin | NewRound | UncountedCreate;
 
 /**
  * Applies the events of an update and counts it. All decisions are made here, in feed order, so that rows do not depend
  * on the batch size.
  */
-export function applyEvents(batch: Batch, migration: MigrationState, update: UpdateCursor): void {
-  const applying = { batch, migration, update, event: update.events() };
-  while (applying.event.next()) applyEvent(applying);
-  for (const what of update.ignoredEvents()) addIgnored(batch.counts, what);
-  batch.counts.updates += 1;
+export function applyEvents(applying: Applying): void {
+  const { counts } = applying.batch;
+  const { events, ignored } = applying.update;
+  for (const event of events) {
+    if (event.kind === 'archive') archive(applying, event);
+    else create(applying, event);
+  }
+  for (const what in ignored) addIgnored(counts, what, ignored[what]);
+  counts.updates += 1;
 }
 
 /** Whether the contract that an event names is active: a coin, a round or a counterfeit. */
-export function isActive(batch: Batch, { migrationId }: MigrationState, event: EventCursor): boolean {
+export function isActive(batch: Batch, { migrationId }: MigrationState, event: ContractEvent): boolean {
   return (
     batch.contracts.find(event, migrationId) !== undefined ||
     batch.rounds.find(event, migrationId) !== undefined ||
@@ -50,117 +61,117 @@ export function isActive(batch: Batch, { migrationId }: MigrationState, event: E
   );
 }
 
-function applyEvent(applying: Applying): void {
-  const { batch, migration, event } = applying;
-  if (event.isArchive && event.entity === null && !isActive(batch, migration, event)) {
-    return addIgnored(batch.counts, INACTIVE_PURGE);
+/**
+ * Whether a create is signed by the DSO that it names, and that is the one that counts (docs/rules.md, rule 10). Throws BadUpdate
+ * for what is wrong with one that would count.
+ */
+export function isOurs({ state: { dso } }: Batch, event: Create): event is NewCoin | NewRound {
+  if (dso !== null && dso !== dsoOf(event)) return false;
+  if (event.kind !== 'uncounted') return true;
+  if (event.fault !== null) throw BadUpdate.restore(event.fault);
+  return false;
+}
+
+function dsoOf(event: Create): string {
+  return 'origin' in event ? event.origin.dso : event.dso;
+}
+
+function create(applying: Applying, event: Create): void {
+  const { batch } = applying;
+  addEvent(batch.counts, 'create', event.kind === 'uncounted' ? event.entity : event.kind);
+  if (!isOurs(batch, event)) {
+    if (remember(applying, event)) batch.counts.counterfeits += 1;
+    return;
   }
-  addEvent(batch.counts, event.isArchive ? 'archive' : 'create', event.entity);
-  if (event.isArchive) archive(applying);
-  else create(applying);
-}
-
-/** Whether a create is signed by the DSO that it names, and that is the one that counts (docs/rules.md, rule 10). */
-export function isOurs({ state: { dso } }: Batch, event: EventCursor): boolean {
-  return (dso === null || dso === event.dso) && event.isSigned();
-}
-
-function create(applying: Applying): void {
-  const { batch, event } = applying;
-  if (!isOurs(batch, event)) return createCounterfeit(applying);
-  batch.state.dso = event.dso;
-  const { openRound } = event;
+  batch.state.dso = dsoOf(event);
   const { followed } = batch.state;
-  if (openRound === null && followed !== null && !followed.has(event.owner)) createUnfollowed(applying);
-  else if (openRound === null) createCoin(applying);
-  else createRound(applying, openRound);
+  if (event.kind === 'OpenMiningRound') createRound(applying, event);
+  else if (followed === null || followed.has(event.owner)) createCoin(applying, event);
+  // Of an owner that is not followed only some coins are seen: none counts (docs/rules.md, rule 14).
+  else if (remember(applying, event)) addIgnored(batch.counts, UNFOLLOWED);
 }
 
-function createCoin(applying: Applying): void {
-  const { batch, migration, event } = applying;
+function createCoin(applying: Applying, event: NewCoin): void {
+  const { batch, migration, update, items } = applying;
   const { migrationId } = migration;
   const active = batch.contracts.find(event, migrationId);
   if (active !== undefined) {
-    if (!sameCoin(batch.contracts.coinOf(active), event.coin(), batch.state.dso!)) throw otherContent(applying);
+    if (!sameCoin(batch.contracts.coinOf(active), comparedCoin(event), batch.state.dso!))
+      throw otherContent(update, event);
     batch.counts.createsRepeated += 1;
     return;
   }
   if (batch.counterfeits.has(event, migrationId) || batch.rounds.find(event, migrationId) !== undefined) {
-    throw otherContent(applying);
+    throw otherContent(update, event);
   }
-  const owner = batch.owners.ofCreate(migration, event);
+  const owner = batch.owners.ofParty(migration, event.owner);
   if (owner.unlocked.count + owner.locked.count === 0) migration.owners += 1;
   batch.owners.touch(owner);
-  batch.items.add(migrationId, event);
-  const kind = event.locked ? 'locked' : 'unlocked';
-  addTo(sumsOf(owner, kind), event);
+  batch.items.add(migrationId, items, event.item);
+  const kind = event.kind === 'LockedAmulet' ? 'locked' : 'unlocked';
+  const { amount, rate, round, expiry } = event;
+  addTo(sumsOf(owner, kind), { amount, rate, rateRound: rate * round, expiry });
   migration.contracts += 1;
-  migration[kind] += event.amount;
-  const { chunk, update, event: number } = event.ref();
+  migration[kind] += amount;
   batch.contracts.add({
-    chunk,
-    update,
-    event: number,
+    create: event,
+    items,
+    creator: update.recordTime === null ? (update.seed?.createdIn ?? null) : update.updateId,
     no: batch.state.nextNo++,
     owner,
     createdSeq: migration.openSeq,
-    template: batch.templates.numberOf(event.template),
+    template: batch.templates.numberOf(event.origin),
     archivedSeq: 0,
   });
 }
 
-function createRound(applying: Applying, round: OpenRound): void {
-  const { batch, migration, event } = applying;
+function createRound({ batch, migration, update }: Applying, event: NewRound): void {
   const { migrationId } = migration;
   const active = batch.rounds.find(event, migrationId);
   if (active !== undefined) {
-    if (active.content !== round.content) throw otherContent(applying);
+    if (active.content !== event.round.content) throw otherContent(update, event);
     batch.counts.createsRepeated += 1;
     return;
   }
-  if (isActive(batch, migration, event)) throw otherContent(applying);
-  batch.rounds.add(event, migrationId, round);
+  if (isActive(batch, migration, event)) throw otherContent(update, event);
+  batch.rounds.add(event, migrationId, event.round);
 }
 
-/** A coin or round that does not count is remembered by its id, so that its archive is recognised (docs/rules.md, rule 10). */
-function createCounterfeit(applying: Applying): void {
-  if (remember(applying)) applying.batch.counts.counterfeits += 1;
-}
-
-/** Of an owner that is not followed only some coins are seen: none counts (docs/rules.md, rule 14). */
-function createUnfollowed(applying: Applying): void {
-  if (remember(applying)) addIgnored(applying.batch.counts, UNFOLLOWED);
-}
-
-/** False for one that was remembered before. */
-function remember(applying: Applying): boolean {
-  const { batch, migration, event } = applying;
+/**
+ * A coin or round that does not count is remembered by its id, so that its archive is recognised (docs/rules.md, rule 10).
+ * False for one that was remembered before.
+ */
+function remember({ batch, migration, update }: Applying, event: Create): boolean {
   if (batch.counterfeits.has(event, migration.migrationId)) {
     batch.counts.createsRepeated += 1;
     return false;
   }
-  if (isActive(batch, migration, event)) throw otherContent(applying);
+  if (isActive(batch, migration, event)) throw otherContent(update, event);
   batch.counterfeits.set(event, migration.migrationId, true);
   return true;
 }
 
-function archive(applying: Applying): void {
-  const { batch, migration, event } = applying;
+function archive(applying: Applying, event: ArchivedContract): void {
+  const { batch, migration, update } = applying;
   const { entity } = event;
+  if (entity === null && !isActive(batch, migration, event)) return addIgnored(batch.counts, INACTIVE_PURGE);
+  addEvent(batch.counts, 'archive', entity);
   const mayBeRound = entity === null || entity === 'OpenMiningRound';
   const round = mayBeRound ? batch.rounds.find(event, migration.migrationId) : undefined;
   if (round !== undefined) return batch.rounds.remove(round);
   const coin = entity === 'OpenMiningRound' ? undefined : batch.contracts.find(event, migration.migrationId);
-  if (coin !== undefined) return archiveCoin(applying, coin);
-  if (!batch.counterfeits.has(event, migration.migrationId)) throw unknownContract(applying);
+  if (coin !== undefined) return archiveCoin(applying, event, coin);
+  if (!batch.counterfeits.has(event, migration.migrationId)) throw unknownContract(migration, update, event);
   batch.counterfeits.set(event, migration.migrationId, false);
 }
 
-function archiveCoin({ batch, migration, update, event }: Applying, coin: PendingCoin | StoredCoin): void {
-  const terms = batch.contracts.termsOf(coin);
+function archiveCoin(applying: Applying, event: ArchivedContract, coin: PendingCoin | StoredCoin): void {
+  const { batch, migration, update } = applying;
+  const terms = termsOf(coin);
   const created = coinEntity(terms.locked);
   if (event.entity !== null && event.entity !== created) {
-    throw new BadUpdate('bad_field', update.fieldName('template_id'), event.entity, `that of its create, ${created}`);
+    const field = fieldNameIn(update.format, 'template_id');
+    throw new BadUpdate('bad_field', field, event.entity, `that of its create, ${created}`);
   }
   const { owner } = coin;
   batch.owners.touch(owner);
@@ -169,33 +180,43 @@ function archiveCoin({ batch, migration, update, event }: Applying, coin: Pendin
   if (owner.unlocked.count + owner.locked.count === 0) migration.owners -= 1;
   migration.contracts -= 1;
   migration[kind] -= terms.amount;
-  addArchiveItem(batch, migration, event, coin);
+  addArchiveItem(applying, event, coin);
   batch.contracts.archive(coin, migration.openSeq);
+}
+
+/** What an archive of the coin subtracts. */
+export function termsOf(coin: PendingCoin | StoredCoin): ActiveTerms {
+  if (!isPending(coin)) return coin;
+  const { kind, amount, rate, round } = coin.create;
+  return { locked: kind === 'LockedAmulet', amount, rate, rateRound: rate * round };
 }
 
 /** A contract made since the newest snapshot on the grid leaves no trace in the digest: its own item again cancels it out. */
 function addArchiveItem(
-  { items, contracts }: Batch,
-  { migrationId, gridSeq }: MigrationState,
-  archive: EventCursor,
+  { batch, migration: { migrationId, gridSeq }, items }: Applying,
+  archived: ArchivedContract,
   coin: PendingCoin | StoredCoin,
 ): void {
-  if (coin.createdSeq <= gridSeq) items.add(migrationId, archive);
-  else if (isPending(coin)) items.add(migrationId, contracts.createOf(coin));
+  if (coin.createdSeq <= gridSeq) batch.items.add(migrationId, items, archived.item);
+  else if (isPending(coin)) batch.items.add(migrationId, coin.items, coin.create.item);
   else {
     const created = { ...coin, entity: coinEntity(coin.locked), owner: coin.owner.party };
-    items.addCreated(migrationId, created, idText(archive.contractId()));
+    batch.items.addCreated(migrationId, created, archived.contractId);
   }
 }
 
-function unknownContract({ migration, update, event }: Applying): UnknownContract {
+function unknownContract(
+  { migrationId }: MigrationState,
+  { format }: UpdateContent,
+  { entity, contractId }: ArchivedContract,
+): UnknownContract {
   const expected =
-    `the id of a coin or round that is active in migration ${migration.migrationId}: ` +
-    `this ${event.entity} was never created or is archived already`;
-  return new UnknownContract(update.fieldName('contract_id'), idText(event.contractId()), expected);
+    `the id of a coin or round that is active in migration ${migrationId}: ` +
+    `this ${entity} was never created or is archived already`;
+  return new UnknownContract(fieldNameIn(format, 'contract_id'), contractId, expected);
 }
 
-function otherContent({ update, event }: Applying): BadUpdate {
+function otherContent({ format }: UpdateContent, { contractId }: Create): BadUpdate {
   const expected = 'an id that is not active, or a create equal to the one that made it';
-  return new BadUpdate('other_content', update.fieldName('contract_id'), idText(event.contractId()), expected);
+  return new BadUpdate('other_content', fieldNameIn(format, 'contract_id'), contractId, expected);
 }

@@ -1,15 +1,18 @@
-import type { UpdateCursor } from '../../chunk/update-cursor.ts';
+import type { DecodedMessage, UpdateContent } from '../../feed/decoded-batch.ts';
 import { BadUpdate, type FaultCode } from '../../ledger/bad-update.ts';
-import { type ClockRules, checkClock } from '../../ledger/clock.ts';
-import { idText } from '../../ledger/contract-id.ts';
-import { formatTime, type Micros } from '../../ledger/time.ts';
-import type { Checkpoint, SeedMark } from '../../ledger/update.ts';
-import { applyEvents, isActive } from './apply-events.ts';
+import { type ClockRules, checkClock, formatTime, type Micros } from '../../ledger/time.ts';
+import { type Checkpoint, fieldNameIn, type SeedMark } from '../../ledger/update.ts';
+import { type Applying, applyEvents, isActive } from './apply-events.ts';
 import type { Batch } from './batch.ts';
-import { addIgnored } from './counts.ts';
-import { LastUpdates } from './last-updates.ts';
-import { isOvertaken, type LedgerTime, noteFurthest } from './overtaken.ts';
-import { checkpointKey, IMPORT_TIME, type LaneState, stateOf } from './positions.ts';
+import {
+  checkpointKey,
+  IMPORT_TIME,
+  isLate,
+  type LaneState,
+  type LedgerTime,
+  noteFurthest,
+  stateOf,
+} from './positions.ts';
 import {
   gapAfterFiles,
   isUnproven,
@@ -19,9 +22,9 @@ import {
   requireOverlap,
 } from './possible-gap.ts';
 import { isKnownImport, requireApplied } from './redelivery.ts';
-import { gridAfter, isSealed, sealGrid } from './seal.ts';
-import { requireSourceMigration } from './source-migration.ts';
-import { HALF_SEED, type MigrationState, newMigration } from './state.ts';
+import { gridAfter, isSealed, sealGrid } from './seals.ts';
+import { requireSourceMigration } from './source-start.ts';
+import { addIgnored, LastUpdates, type MigrationState, newMigration, UNFINISHED_IMPORT } from './state.ts';
 
 /** What applying depends on besides the feed. */
 export interface ApplyRules extends ClockRules {
@@ -30,17 +33,26 @@ export interface ApplyRules extends ClockRules {
   readonly migrationId: number | null;
 }
 
-/** Applies a message to the batch in memory. Throws BadUpdate; the batch must then be thrown away. */
-export function applyMessage(batch: Batch, message: UpdateCursor, rules: ApplyRules): void {
-  const { undecodable, checkpoint, seedMark, ignoredAs } = message;
-  if (undecodable !== null) throw BadUpdate.restore(undecodable.fault);
-  if (ignoredAs !== null) return addIgnored(batch.counts, ignoredAs);
-  const lane = stateOf(batch.state.lanes, message.lane);
-  if (batch.state.feed !== null) requireOverlap(batch.state, lane, message);
-  if (seedMark !== null) return applySeedMark(batch, seedMark, lane, rules);
-  if (checkpoint === null) return applyTimed(batch, message, lane, rules);
-  requireMigration(batch, rules);
-  applyCheckpoint(batch, checkpoint, lane, rules);
+/** Applies a decodable message to the batch in memory; `items`: the digest items of its batch of messages. Throws BadUpdate; the batch must then be thrown away. */
+export function applyMessage(
+  batch: Batch,
+  { lane: name, content }: DecodedMessage,
+  items: Uint8Array,
+  rules: ApplyRules,
+): void {
+  if (content.kind === 'bad') throw new Error('an undecodable message is not applied');
+  if (content.kind === 'ignored') return addIgnored(batch.counts, content.what);
+  const lane = stateOf(batch.state.lanes, name);
+  if (batch.state.feed !== null) requireOverlap(batch.state, lane, content);
+  switch (content.kind) {
+    case 'seed mark':
+      return applySeedMark(batch, content, lane, rules);
+    case 'checkpoint':
+      requireMigration(batch, rules);
+      return applyCheckpoint(batch, content, lane, rules);
+    case 'update':
+      return applyTimed({ batch, update: content, items, lane }, rules);
+  }
 }
 
 /** Called only for messages of the Ledger API's format. */
@@ -48,50 +60,56 @@ function requireMigration({ state }: Batch, { migrationId: given }: ApplyRules):
   requireSourceMigration('the feed', { given, stored: state.sourceMigrationId, migrations: state.migrations.keys() });
 }
 
-function applyTimed(batch: Batch, update: UpdateCursor, lane: LaneState, rules: ApplyRules): void {
+/** An update that is being applied, and where it comes from. */
+interface Arrival {
+  readonly batch: Batch;
+  readonly update: UpdateContent;
+  readonly items: Uint8Array;
+  readonly lane: LaneState;
+}
+
+function applyTimed(arrival: Arrival, rules: ApplyRules): void {
+  const { batch, update, lane } = arrival;
   const { migrationId, recordTime } = update;
   if (update.format === 'ledger-api') {
     requireMigration(batch, rules);
     batch.state.sourceMigrationId ??= migrationId;
   }
   const time: LedgerTime = { migrationId, recordTime: recordTime ?? IMPORT_TIME };
-  const overtaken = isOvertaken(batch.state.lanes, lane, time);
-  if (recordTime !== null) applyUpdate(batch, update, { recordTime, lane, overtaken }, rules);
-  else if (!applyImport(batch, update, { lane, overtaken })) return;
+  const late = isLate(batch.state.lanes, lane, time);
+  const applying = { ...arrival, migration: migrationOf(batch, migrationId) };
+  if (recordTime !== null) applyUpdate(applying, { recordTime, late }, rules);
+  else if (!applyImport(applying, late)) return;
   noteFurthest(lane, time);
 }
 
-/** Where and when an update comes. */
-interface Arrival {
-  readonly recordTime: Micros;
-  readonly lane: LaneState;
-  readonly overtaken: boolean;
-}
-
-function applyUpdate(batch: Batch, update: UpdateCursor, arrival: Arrival, rules: ApplyRules): void {
-  const { recordTime, overtaken } = arrival;
-  const { synchronizerId } = update;
-  const migration = migrationOf(batch, update.migrationId);
-  if (isCoveredBySeed(migration, update, recordTime) || isRedelivered(batch, migration, update, arrival)) {
-    requireApplied(batch, migration, update, recordTime);
+function applyUpdate(
+  applying: Applying & Arrival,
+  { recordTime, late }: { recordTime: Micros; late: boolean },
+  rules: ApplyRules,
+): void {
+  const { batch, update, migration, lane } = applying;
+  const { synchronizerId, updateId } = update;
+  if (isCoveredByImport(migration, update, recordTime) || isRedelivered(applying, lane, recordTime)) {
+    requireApplied(applying, recordTime);
     batch.counts.redelivered += 1;
     return;
   }
-  if (overtaken && isSealed(migration, recordTime, rules.periodUs)) {
-    const expected = 'a time after the last snapshot: its lane was passed over as idle';
+  if (late && isSealed(migration, recordTime, rules.periodUs)) {
+    const expected = 'a time after the last snapshot: its lane was idle, and the others went on without it';
     throw badTime('overtaken', update, recordTime, expected);
   }
   const { timeReached } = migration;
-  checkClock(recordTime, rules, { timeReached, field: update.fieldName('record_time') });
+  checkClock(recordTime, rules, { timeReached, field: update.format === 'scan' ? 'record_time' : 'recordTime' });
   sealGrid(batch.seals, migration, { end: recordTime, inclusive: false, periodUs: rules.periodUs });
-  applyEvents(batch, migration, update);
+  applyEvents(applying);
   migration.nextGrid ??= gridAfter(recordTime, rules.periodUs);
   migration.timeReached = Math.max(timeReached ?? recordTime, recordTime);
   migration.updateTime = Math.max(migration.updateTime ?? recordTime, recordTime);
   const last = migration.synchronizers.get(synchronizerId);
   const isOfLastTime = recordTime === last?.recordTime;
-  if (isOfLastTime) last.updates.add(update.ref());
-  const updates = isOfLastTime ? last.updates : LastUpdates.first(update.ref());
+  if (isOfLastTime) last.updates.add(updateId);
+  const updates = isOfLastTime ? last.updates : LastUpdates.first(updateId);
   const [firstTime, unseen] = [last?.firstTime ?? recordTime, last?.unseen ?? false];
   const repairs = (last?.repairs ?? 0) + (isOfLastTime ? 1 : 0);
   migration.synchronizers.set(synchronizerId, { firstTime, recordTime, updates, repairs, unseen, changed: true });
@@ -102,10 +120,9 @@ function applyUpdate(batch: Batch, update: UpdateCursor, arrival: Arrival, rules
  * back to their end. Throws BadUpdate for one that is out of order, PossibleGap where others may be missing before it.
  */
 function isRedelivered(
-  { state }: Batch,
-  migration: MigrationState,
-  update: UpdateCursor,
-  { recordTime, lane }: Arrival,
+  { batch: { state }, migration, update }: Applying,
+  lane: LaneState,
+  recordTime: Micros,
 ): boolean {
   const { synchronizerId } = update;
   if (lane.start !== null && isUnproven(state, migration)) throw afterSeed(migration, lane, recordTime);
@@ -114,9 +131,9 @@ function isRedelivered(
     throw gapAfterFiles(`have nothing of synchronizer ${synchronizerId}`, lane.source, recordTime);
   const isOfLastTime = recordTime === last?.recordTime;
   const isApplied =
-    last !== undefined && (recordTime < last.recordTime || (isOfLastTime && last.updates.has(update.updateId())));
+    last !== undefined && (recordTime < last.recordTime || (isOfLastTime && last.updates.has(update.updateId)));
   if (isOfLastTime && !isApplied && update.format === 'scan') {
-    const expected = `a time after ${formatTime(recordTime)}, that of update ${idText(last.updates.any)} of this synchronizer`;
+    const expected = `a time after ${formatTime(recordTime)}, that of update ${last.updates.any} of this synchronizer`;
     throw badTime('disorder', update, recordTime, expected);
   }
   if (last?.unseen === true && lane.start !== null) {
@@ -144,24 +161,20 @@ function isRedelivered(
  * Imports open a migration; they do not move time, and rule 1 does not apply to them (docs/rules.md, rule 5). False for one that may
  * never have been applied: it shows nothing of the migration.
  */
-function applyImport(
-  batch: Batch,
-  update: UpdateCursor,
-  { lane, overtaken }: Pick<Arrival, 'lane' | 'overtaken'>,
-): boolean {
-  const migration = migrationOf(batch, update.migrationId);
-  if (overtaken && !isImportRedelivered(batch, migration, update)) {
-    const expected = 'no import: its lane was passed over as idle';
-    throw new BadUpdate('overtaken', update.fieldName('record_time'), 'an import', expected);
+function applyImport(applying: Applying & Arrival, late: boolean): boolean {
+  const { batch, update, migration, lane } = applying;
+  if (late && !update.events.every((event) => isActive(batch, migration, event))) {
+    const expected = 'no import: its lane was idle, and the others went on without it';
+    throw new BadUpdate('overtaken', fieldNameIn(update.format, 'record_time'), 'an import', expected);
   }
   if (migration.timeReached !== null) {
-    const isKnown = !isJudged(migration, update, lane) || isKnownImport(batch, migration, update);
+    const isKnown = !isJudged(migration, update, lane) || isKnownImport(applying);
     batch.counts.importsLate += 1;
     return isKnown;
   }
-  if (update.isSeed) migration.seededAt = HALF_SEED;
+  if (update.seed !== undefined) migration.seededAt = UNFINISHED_IMPORT;
   const { events, createsRepeated } = batch.counts;
-  applyEvents(batch, migration, update);
+  applyEvents(applying);
   const creates = batch.counts.events - events;
   if (creates === 0 || batch.counts.createsRepeated - createsRepeated < creates) return true;
   batch.counts.updates -= 1;
@@ -173,17 +186,10 @@ function applyImport(
  * Whether a late import must be known: until its lane has shown something of the migration that is. What a migration's own seed
  * leaves out is not known; the seed of a source that resumes is judged by its mark.
  */
-function isJudged({ migrationId, seededAt }: MigrationState, update: UpdateCursor, lane: LaneState): boolean {
+function isJudged({ migrationId, seededAt }: MigrationState, update: UpdateContent, lane: LaneState): boolean {
   const { furthest, start } = lane;
   const isShown = furthest !== null && furthest.migrationId >= migrationId;
-  return seededAt === null && !isShown && !(update.isSeed && start !== null);
-}
-
-/** Whether every contract of an import is already active. */
-function isImportRedelivered(batch: Batch, migration: MigrationState, update: UpdateCursor): boolean {
-  const event = update.events();
-  while (event.next()) if (!isActive(batch, migration, event)) return false;
-  return true;
+  return seededAt === null && !isShown && !(update.seed !== undefined && start !== null);
 }
 
 /**
@@ -261,11 +267,11 @@ function afterSeed({ seededAt }: MigrationState, { source }: LaneState, first: M
   return gapAfterFiles(`end with a seed of ${formatTime(seededAt!)}`, source, first);
 }
 
-/** Whether a seed has the update already. Throws BadUpdate for one after imports of a seed that is not whole. */
-function isCoveredBySeed(migration: MigrationState, update: UpdateCursor, recordTime: Micros): boolean {
+/** Whether a snapshot import has the update already. Throws BadUpdate for one after imports of a seed that is not whole. */
+function isCoveredByImport(migration: MigrationState, update: UpdateContent, recordTime: Micros): boolean {
   const { seededAt, seedTimes, seedOffset } = migration;
   if (seededAt === null) return false;
-  if (seededAt === HALF_SEED) {
+  if (seededAt === UNFINISHED_IMPORT) {
     const expected = 'the mark of the seed before it, whose imports alone may be half of what was active';
     throw badTime('half_seed', update, recordTime, expected);
   }
@@ -274,8 +280,8 @@ function isCoveredBySeed(migration: MigrationState, update: UpdateCursor, record
   return recordTime <= (seedTimes[update.synchronizerId] ?? seededAt);
 }
 
-function ledgerOffsetOf({ ledgerOffset }: UpdateCursor): number {
-  if (ledgerOffset !== null) return ledgerOffset;
+function ledgerOffsetOf({ offset = null }: UpdateContent): number {
+  if (offset !== null) return offset;
   throw new BadUpdate('bad_field', 'offset', 'none', 'a whole number of 0 or more, as behind a seed of a participant');
 }
 
@@ -288,6 +294,6 @@ function migrationOf(batch: Batch, migrationId: number): MigrationState {
   return migration;
 }
 
-function badTime(code: FaultCode, update: UpdateCursor, recordTime: Micros, expected: string): BadUpdate {
-  return new BadUpdate(code, update.fieldName('record_time'), formatTime(recordTime), expected);
+function badTime(code: FaultCode, update: UpdateContent, recordTime: Micros, expected: string): BadUpdate {
+  return new BadUpdate(code, fieldNameIn(update.format, 'record_time'), formatTime(recordTime), expected);
 }

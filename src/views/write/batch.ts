@@ -1,16 +1,12 @@
 import type { Database } from 'better-sqlite3';
-import type { ActiveIds } from './active-ids.ts';
-import { Contracts } from './contracts.ts';
-import { Counterfeits } from './counterfeits.ts';
-import { type Counts, copyCounts } from './counts.ts';
-import { createContractFlush } from './flush.ts';
+import { createContractFlush, Templates } from './coin-rows.ts';
+import { type ActiveIds, Contracts } from './contracts.ts';
 import { OpenItems } from './open-items.ts';
-import { Owners } from './owners.ts';
-import { type SavePositions, settlePositions } from './positions.ts';
-import { Rounds } from './rounds.ts';
-import { Seals } from './seal.ts';
-import { createStateSaver, loadState, type WriterState } from './state.ts';
-import { Templates } from './templates.ts';
+import { Counterfeits, Rounds } from './other-contracts.ts';
+import { Owners } from './owner-sums.ts';
+import { markPositionsStored, type SavePositions } from './positions.ts';
+import { Seals } from './seals.ts';
+import { type Counts, copyCounts, createStateSaver, loadState, type WriterState } from './state.ts';
 
 /** What outlives a batch that failed. */
 export interface LastingParts {
@@ -53,7 +49,7 @@ export class Batch {
     this.#saveState = createStateSaver(db, this.state);
   }
 
-  /** Reads what is stored about a chunk's contracts, at once and in key order, before its updates are applied. */
+  /** Reads what is stored about the contracts of some messages, at once and in key order, before these are applied. */
   fetch(idHashes: Float64Array): void {
     this.contracts.fetch(idHashes);
     this.counterfeits.fetch(idHashes);
@@ -70,8 +66,8 @@ export class Batch {
       this.#saveState(this.state);
       also();
     })();
-    settlePositions(this.state.lanes);
+    markPositionsStored(this.state.lanes);
     // Only memory: what is on disk must not be applied again because a read failed.
-    for (const part of [this.contracts, ...parts]) part.settle();
+    for (const part of [this.contracts, ...parts]) part.afterCommit();
   }
 }

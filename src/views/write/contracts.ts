@@ -1,22 +1,21 @@
 import type { Database } from 'better-sqlite3';
-import { EventCursor } from '../../chunk/event-cursor.ts';
-import type { EventRef } from '../../chunk/refs.ts';
-import type { ComparedCoin } from '../../ledger/coin.ts';
-import type { StoredId } from '../../ledger/contract-id.ts';
-import { expiryOf } from '../../ledger/expiry.ts';
+import type { ContractEvent, NewCoin } from '../../feed/decoded-batch.ts';
+import { type ComparedCoin, expiryOf } from '../../ledger/coin.ts';
+import { idText, type StoredId } from '../../ledger/contract-id.ts';
+import { coinEntity } from '../../ledger/templates.ts';
 import { type KeyReader, prepareByKey, readByKey } from '../store/by-key.ts';
 import { unitsOf } from '../store/columns.ts';
 import { HashIndex } from '../store/hash-index.ts';
 import type { SumTerms } from '../store/totals.ts';
-import type { ActiveIds } from './active-ids.ts';
-import type { Owner, Owners } from './owners.ts';
-import { createCoinReader } from './stored-coin.ts';
+import type { Owner, Owners } from './owner-sums.ts';
 
-/**
- * A coin created in this batch; its content stays in the chunk until it is written. With the ref of its create in it, because all of
- * a batch's wait for the commit: what is an object less for each is collected less often.
- */
-export interface PendingCoin extends EventRef {
+/** A coin created in this batch, until it is written. */
+export interface PendingCoin {
+  readonly create: NewCoin;
+  /** The digest items of its batch of messages. */
+  readonly items: Uint8Array;
+  /** The update that created it; null for an import whose update is not known. */
+  readonly creator: string | null;
   readonly no: number;
   readonly owner: Owner;
   readonly createdSeq: number;
@@ -29,8 +28,7 @@ export interface PendingCoin extends EventRef {
 export interface StoredCoin extends ActiveTerms {
   readonly no: number;
   readonly idHash: number;
-  /** Its contract id in the form of `EventCursor.hasIdText`. */
-  readonly idText: string;
+  readonly contractId: string;
   readonly owner: Owner;
   readonly createdSeq: number;
   readonly round: bigint;
@@ -50,17 +48,17 @@ export interface ArchivedCoin {
 }
 
 /** What an archive subtracts from the sums of the coin's owner. */
-interface ActiveTerms extends Omit<SumTerms, 'expiry'> {
+export interface ActiveTerms extends Omit<SumTerms, 'expiry'> {
   readonly locked: boolean;
 }
 
 export function isPending(coin: PendingCoin | StoredCoin): coin is PendingCoin {
-  return 'chunk' in coin;
+  return 'create' in coin;
 }
 
 type HoldingRow = [bigint, bigint, bigint, bigint, bigint | Buffer, bigint | Buffer, bigint, bigint, string];
 
-/** A contract id in the form of `EventCursor.hasIdText`: reading a BLOB takes twice as long as its hex digits. */
+/** A contract id as `contractIdOf` reads it: a BLOB takes twice as long as its hex digits. */
 const ID_TEXT = `iif(typeof(contract_id) = 'blob', hex(contract_id), ':' || contract_id)`;
 
 /**
@@ -84,7 +82,6 @@ export class Contracts {
   readonly #creator;
   readonly #idText;
   readonly #spentIds;
-  readonly #create = new EventCursor();
 
   constructor(db: Database, owners: Owners, active: ActiveIds) {
     this.#owners = owners;
@@ -127,7 +124,7 @@ export class Contracts {
         const coin: StoredCoin = {
           no,
           idHash: idHashes[wanted.number(wanted.first(spread(no)))]!,
-          idText,
+          contractId: contractIdOf(idText),
           owner: this.#owners.ofNo(Number(owner)),
           createdSeq: Number(createdSeq),
           locked: locked === 1n,
@@ -144,59 +141,49 @@ export class Contracts {
   }
 
   /** The active coin with that event's id in that migration. */
-  find(event: EventCursor, migrationId: number): PendingCoin | StoredCoin | undefined {
-    const { idHash } = event;
+  find({ idHash, contractId }: ContractEvent, migrationId: number): PendingCoin | StoredCoin | undefined {
     const created = this.#createdIndex;
     for (let slot = created.first(idHash); slot >= 0; slot = created.next(idHash, slot)) {
       const coin = this.created[created.number(slot)]!;
-      if (isActiveIn(coin, migrationId) && event.hasIdOf(coin)) return coin;
+      if (isActiveIn(coin, migrationId) && coin.create.contractId === contractId) return coin;
     }
     const fetched = this.#fetchedIndex;
     for (let slot = fetched.first(idHash); slot >= 0; slot = fetched.next(idHash, slot)) {
       const coin = this.#fetched[fetched.number(slot)]!;
-      if (isActiveIn(coin, migrationId) && event.hasIdText(coin.idText)) return coin;
+      if (isActiveIn(coin, migrationId) && coin.contractId === contractId) return coin;
     }
     return undefined;
   }
 
-  /** To be used at once: the next call may change the object returned. */
-  termsOf(coin: PendingCoin | StoredCoin): ActiveTerms {
-    return isPending(coin) ? this.#create.moveTo(coin) : coin;
-  }
-
-  /** The create of a coin of this batch; to be used at once, as `termsOf`. */
-  createOf(coin: PendingCoin): EventCursor {
-    return this.#create.moveTo(coin);
-  }
-
   /** The content of an active contract's create. */
   coinOf(coin: PendingCoin | StoredCoin): ComparedCoin {
-    return isPending(coin) ? this.#create.moveTo(coin).coin() : this.#readCoin(coin.no);
+    return isPending(coin) ? comparedCoin(coin.create) : this.#readCoin(coin.no);
   }
 
   /** The update that created a contract; null for an import whose update is not known. */
-  creatorOf(coin: PendingCoin | StoredCoin): StoredId | null {
-    return isPending(coin) ? this.#create.moveTo(coin).updateId() : (this.#creator.get(coin.no) ?? null);
+  creatorOf(coin: PendingCoin | StoredCoin): string | null {
+    if (isPending(coin)) return coin.creator;
+    const id = this.#creator.get(coin.no) ?? null;
+    return id && idText(id);
   }
 
   /** Whether a contract of that owner with that event's id was archived in interval `from` or later, in one after that of its creation. */
-  wasArchived(event: EventCursor, owner: Owner, from: number): boolean {
+  wasArchived({ idHash, contractId }: ContractEvent, owner: Owner, from: number): boolean {
     const isMeant = (coin: PendingCoin | ArchivedCoin): boolean =>
       coin.archivedSeq >= from && coin.owner.no === owner.no;
-    const { idHash } = event;
     const created = this.#createdIndex;
     for (let slot = created.first(idHash); slot >= 0; slot = created.next(idHash, slot)) {
       const coin = this.created[created.number(slot)]!;
-      if (isMeant(coin) && event.hasIdOf(coin)) return true;
+      if (isMeant(coin) && coin.create.contractId === contractId) return true;
     }
     const ofHash = this.archived.filter((coin) => coin.idHash === idHash && isMeant(coin));
-    if (ofHash.some(({ no }) => event.hasIdText(this.#idText.get(no)!))) return true;
-    for (const text of this.#spentIds.iterate(owner.no, from)) if (event.hasIdText(text)) return true;
+    if (ofHash.some(({ no }) => contractIdOf(this.#idText.get(no)!) === contractId)) return true;
+    for (const text of this.#spentIds.iterate(owner.no, from)) if (contractIdOf(text) === contractId) return true;
     return false;
   }
 
   add(coin: PendingCoin): void {
-    this.#createdIndex.add(idHashOf(coin), this.created.push(coin) - 1);
+    this.#createdIndex.add(coin.create.idHash, this.created.push(coin) - 1);
   }
 
   /** Marks a contract archived in interval `seq`. */
@@ -210,10 +197,10 @@ export class Contracts {
   }
 
   /** Called after the commit, when everything is in views.db. */
-  settle(): void {
+  afterCommit(): void {
     this.#active.change((numbers) => {
       for (const { idHash, no } of this.archived) numbers.remove(idHash, no);
-      for (const coin of this.created) if (isActive(coin)) numbers.add(idHashOf(coin), coin.no);
+      for (const coin of this.created) if (isActive(coin)) numbers.add(coin.create.idHash, coin.no);
     });
     this.created.length = 0;
     this.archived.length = 0;
@@ -227,9 +214,14 @@ function spread(no: number): number {
   return Math.imul(no, 0x9e3779b1);
 }
 
-/** The 53-bit hash of a pending coin's id. */
-function idHashOf({ chunk, event }: PendingCoin): number {
-  return chunk.events.idHash[event]!;
+/** The contract id of ID_TEXT: upper-case hex digits of a packed id, a colon and the id of any other. */
+function contractIdOf(text: string): string {
+  return text.startsWith(':') ? text.slice(1) : text.toLowerCase();
+}
+
+/** The content of a create, to be compared with that of another one. */
+export function comparedCoin({ kind: entity, ...create }: NewCoin): ComparedCoin {
+  return { entity, ...create };
 }
 
 export function isActive({ archivedSeq }: PendingCoin | StoredCoin): boolean {
@@ -238,4 +230,91 @@ export function isActive({ archivedSeq }: PendingCoin | StoredCoin): boolean {
 
 function isActiveIn({ archivedSeq, owner }: PendingCoin | StoredCoin, migrationId: number): boolean {
   return archivedSeq === 0 && owner.migration.migrationId === migrationId;
+}
+
+interface CreateRow {
+  locked: bigint;
+  owner: string;
+  amount: bigint | Buffer;
+  rate: bigint | Buffer;
+  round: bigint;
+  createdAt: bigint;
+  extra: string | null;
+}
+
+/** Returns the function that reads the content of a coin's create, by the coin's number. */
+function createCoinReader(db: Database): (no: number) => ComparedCoin {
+  const read = db
+    .prepare<[number], CreateRow>(
+      `SELECT locked, party AS owner, amount, rate, round, created_at AS createdAt, args AS extra
+       FROM holding JOIN owner ON owner.id = holding.owner WHERE no = ?`,
+    )
+    .safeIntegers();
+  return (no) => {
+    const row = read.get(no);
+    if (row === undefined) throw new Error(`holding ${no} is not in views.db`);
+    return {
+      ...row,
+      entity: coinEntity(row.locked === 1n),
+      amount: unitsOf(row.amount),
+      rate: unitsOf(row.rate),
+      createdAt: Number(row.createdAt),
+    };
+  };
+}
+
+/** How many contracts were read, and how long that took. */
+export interface ActiveRead {
+  readonly contracts: number;
+  readonly ms: number;
+}
+
+/**
+ * The numbers of all active coin contracts by the hash of their id, in memory: in a table of its own, every create and archive
+ * would dirty a page. `held` stores the hashes, from which it is rebuilt.
+ */
+export class ActiveIds {
+  readonly #numbers = new HashIndex();
+  readonly #held;
+  readonly #dataVersion;
+  readonly #onRead: (read: ActiveRead) => void;
+  /** The database's version when `held` was read; null where it must be read. */
+  #readAt: number | null = null;
+
+  constructor(db: Database, onRead: (read: ActiveRead) => void = () => {}) {
+    this.#onRead = onRead;
+    this.#held = db.prepare<[], [number, number]>('SELECT id_hash, no FROM held').raw();
+    this.#dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();
+  }
+
+  /** Reads `held` where this may not be what it says: at first, where a change broke off, where another connection has written. */
+  refresh(): void {
+    const version = this.#dataVersion.get()!;
+    if (version === this.#readAt) return;
+    const started = performance.now();
+    this.#readAt = null;
+    this.#numbers.clear();
+    for (const [idHash, no] of this.#held.iterate()) this.#numbers.add(idHash, no);
+    this.#readAt = version;
+    this.#onRead({ contracts: this.#numbers.size, ms: performance.now() - started });
+  }
+
+  /** To be called where `held` was changed otherwise: it is read again. */
+  forget(): void {
+    this.#readAt = null;
+  }
+
+  /** Calls `take` with the number of every contract whose id has that hash; others may have it too. */
+  each(idHash: number, take: (no: number) => void): void {
+    const numbers = this.#numbers;
+    for (let slot = numbers.first(idHash); slot >= 0; slot = numbers.next(idHash, slot)) take(numbers.number(slot));
+  }
+
+  /** Takes up what changed. To be called once the transaction that changed `held` is committed: one that fails has changed nothing. */
+  change(takeUp: (numbers: HashIndex) => void): void {
+    const version = this.#readAt;
+    this.#readAt = null;
+    takeUp(this.#numbers);
+    this.#readAt = version;
+  }
 }

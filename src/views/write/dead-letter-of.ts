@@ -1,7 +1,13 @@
-import type { UpdateCursor } from '../../chunk/update-cursor.ts';
+import {
+  bytesOf,
+  cursorAfter,
+  type DecodedBatch,
+  type DecodedMessage,
+  lengthOf,
+  sha256Of,
+} from '../../feed/decoded-batch.ts';
 import type { BrokenContainer, NamedSource } from '../../feed/source.ts';
 import type { BadUpdate } from '../../ledger/bad-update.ts';
-import { idText } from '../../ledger/contract-id.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { DEAD_LETTER_KINDS, type DeadLetter, type DeadLetterKind } from '../store/dead-letter-store.ts';
 import { UnknownContract } from './apply-events.ts';
@@ -11,27 +17,27 @@ export const HALTS_ALWAYS: ReadonlySet<DeadLetterKind> = new Set(['ahead', 'gap'
 
 /** The dead letter of a message: its bytes, where it came from and what is wrong with it; the caller sets the decision. */
 export function deadLetterOf(
-  message: UpdateCursor,
+  batch: DecodedBatch,
+  message: DecodedMessage,
   bad: BadUpdate,
   { source, now, leftOut }: { source: NamedSource; now: Micros; leftOut: (contractId: string) => number | null },
 ): Omit<DeadLetter, 'id' | 'decision'> {
-  const { lane, offset, cursorAfter: cursor } = message;
-  const place = { lane, offset, cursor };
-  const bytes = Buffer.from(message.bytes());
+  const { lane, offset } = message;
+  const location = { lane, offset, cursor: cursorAfter(message) };
   return {
     kind: DEAD_LETTER_KINDS[bad.code],
     ...causeOf(bad, leftOut),
     source: source.name,
     sourceKind: source.kind.kind,
-    ...place,
-    place: JSON.stringify(source.kind.placeOf(place)),
-    ...identity(message),
+    ...location,
+    place: JSON.stringify(source.kind.placeOf(location)),
+    ...identity(message.content),
     field: bad.field,
     given: bad.given,
     expected: bad.expected,
-    sha256: message.sha256(),
-    length: message.length ?? 0,
-    bytes,
+    sha256: sha256Of(batch, message),
+    length: lengthOf(message) ?? 0,
+    bytes: Buffer.from(bytesOf(batch, message)),
     createdAt: now,
   };
 }
@@ -74,17 +80,19 @@ function causeOf(bad: BadUpdate, leftOut: (contractId: string) => number | null)
   };
 }
 
-function identity(message: UpdateCursor): Pick<DeadLetter, 'migrationId' | 'updateId' | 'recordTime'> {
-  const { undecodable, checkpoint, seedMark } = message;
-  if (undecodable !== null) {
-    const { migrationId, updateId, recordTime } = undecodable;
-    return { migrationId, updateId, recordTime };
+function identity(content: DecodedMessage['content']): Pick<DeadLetter, 'migrationId' | 'updateId' | 'recordTime'> {
+  switch (content.kind) {
+    case 'checkpoint': {
+      const recordTime = content.times.reduce((most, each) => Math.max(most, each.recordTime), 0);
+      return { migrationId: content.migrationId, updateId: null, recordTime };
+    }
+    case 'seed mark':
+      return { migrationId: content.migrationId, updateId: null, recordTime: content.recordTime };
+    case 'ignored':
+      return { migrationId: null, updateId: null, recordTime: null };
+    default: {
+      const { migrationId, updateId, recordTime } = content;
+      return { migrationId, updateId, recordTime };
+    }
   }
-  if (checkpoint !== null) {
-    const recordTime = checkpoint.times.reduce((most, each) => Math.max(most, each.recordTime), 0);
-    return { migrationId: checkpoint.migrationId, updateId: null, recordTime };
-  }
-  if (seedMark !== null) return { migrationId: seedMark.migrationId, updateId: null, recordTime: seedMark.recordTime };
-  const { migrationId, recordTime } = message;
-  return { migrationId, updateId: idText(message.updateId()), recordTime };
 }

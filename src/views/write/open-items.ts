@@ -1,9 +1,52 @@
 import type { Database } from 'better-sqlite3';
-import type { EventCursor } from '../../chunk/event-cursor.ts';
-import { Items } from '../../chunk/items.ts';
-import { changesHash, createdLine, type DigestedCoin, ITEM_BYTES } from '../../ledger/digest.ts';
+import {
+  changesHash,
+  createdLine,
+  type DigestedCoin,
+  firstDigest,
+  ITEM_BYTES,
+  itemOf,
+  nextDigest,
+} from '../../ledger/digest.ts';
 import type { Micros } from '../../ledger/time.ts';
-import { passSorted } from './sorted-items.ts';
+import { wordOrder } from '../store/row-order.ts';
+
+/** Digest items (docs/digest.md), one after the other. */
+export class Items {
+  #bytes = Buffer.alloc(1024 * ITEM_BYTES);
+  #length = 0;
+
+  get count(): number {
+    return this.#length / ITEM_BYTES;
+  }
+
+  clear(): void {
+    this.#length = 0;
+  }
+
+  /** Adds one of a list. A byte at a time: a view of 32 bytes costs several times as much. */
+  addFrom(items: Uint8Array, item: number): void {
+    this.#reserve();
+    const [bytes, from, to] = [this.#bytes, item * ITEM_BYTES, this.#length];
+    for (let i = 0; i < ITEM_BYTES; i++) bytes[to + i] = items[from + i]!;
+    this.#length += ITEM_BYTES;
+  }
+
+  addLine(line: string): void {
+    this.#reserve();
+    this.#bytes.write(itemOf(line), this.#length, ITEM_BYTES, 'latin1');
+    this.#length += ITEM_BYTES;
+  }
+
+  /** All of them; valid until the next change. */
+  get bytes(): Buffer {
+    return this.#bytes.subarray(0, this.#length);
+  }
+
+  #reserve(): void {
+    if (this.#length === this.#bytes.length) this.#bytes = Buffer.concat([this.#bytes, Buffer.alloc(this.#length)]);
+  }
+}
 
 /** A migration's items since its last commit. */
 interface Open {
@@ -32,12 +75,12 @@ export class OpenItems {
     this.#drop = db.prepare('DELETE FROM open_items WHERE migration_id = ?');
   }
 
-  /** Adds the item of a create or an archive. */
-  add(migrationId: number, event: EventCursor): void {
-    event.addItemTo(this.#of(migrationId).items);
+  /** Adds an item of a batch of messages. */
+  add(migrationId: number, items: Uint8Array, item: number): void {
+    this.#of(migrationId).items.addFrom(items, item);
   }
 
-  /** Adds the item of a create that is no longer in a chunk. */
+  /** Adds the item of a create of an earlier transaction. */
   addCreated(migrationId: number, coin: DigestedCoin, contractId: string): void {
     this.#of(migrationId).items.addLine(createdLine(coin, contractId));
   }
@@ -49,7 +92,7 @@ export class OpenItems {
     const runs = (): Buffer[] | Generator<Buffer> => (sealed ? [items.bytes] : this.#runs(migrationId, items));
     const stored = sealed ? 0 : (this.#storedBytes.get(migrationId) ?? 0);
     const changes = changesHash(migrationId, recordTime);
-    passSorted(runs, stored / ITEM_BYTES + items.length, (sorted) => changes.update(sorted));
+    passSorted(runs, stored / ITEM_BYTES + items.count, (sorted) => changes.update(sorted));
     open.sealed = true;
     items.clear();
     return changes.digest();
@@ -72,14 +115,134 @@ export class OpenItems {
   flush(): void {
     for (const [migrationId, { items, sealed }] of this.#open) {
       if (sealed) this.#drop.run(migrationId);
-      if (items.length > 0) this.#insert.run(migrationId, items.bytes);
+      if (items.count > 0) this.#insert.run(migrationId, items.bytes);
     }
   }
 
-  settle(): void {
+  afterCommit(): void {
     for (const open of this.#open.values()) {
       open.sealed = false;
       open.items.clear();
     }
   }
+}
+
+/** The digest of each migration's newest snapshot on the grid. */
+export class DigestChain {
+  readonly #last = new Map<number, Buffer>();
+  readonly #stored;
+
+  constructor(db: Database) {
+    this.#stored = db
+      .prepare<[number], Buffer>(
+        `SELECT digest FROM snapshot WHERE migration_id = ? AND digest IS NOT NULL ORDER BY record_time DESC LIMIT 1`,
+      )
+      .pluck();
+  }
+
+  /** The digest of the next one, by its changes digest. */
+  next(changes: Buffer, { migrationId, periodUs }: { migrationId: number; periodUs: number }): Buffer {
+    const stored = () => this.#stored.get(migrationId) ?? firstDigest(migrationId, periodUs);
+    const digest = nextDigest(this.#last.get(migrationId) ?? stored(), changes);
+    this.#last.set(migrationId, digest);
+    return digest;
+  }
+}
+
+/** How many items are sorted in memory at a time: 16 MiB of them, which with copies take four times as much. */
+const ITEMS_AT_ONCE = 2 ** 19;
+const WORDS = 2 ** 32;
+
+/**
+ * Passes on, in the order of their bytes, the items that occur an odd number of times. Of more items than fit in memory each
+ * pass over all of them takes a range of values: hashes are spread evenly.
+ */
+export function passSorted(
+  runs: () => Iterable<Buffer>,
+  count: number,
+  pass: (sorted: Buffer) => void,
+  { atOnce = ITEMS_AT_ONCE }: { atOnce?: number } = {},
+): void {
+  const ranges = Math.ceil(count / atOnce);
+  for (let range = 0; range < ranges; range++) {
+    const from = Math.floor((range * WORDS) / ranges);
+    const to = Math.floor(((range + 1) * WORDS) / ranges);
+    pass(sortedOnce(itemsBetween(runs(), from, to)));
+  }
+}
+
+/** The items whose first four bytes, as a number, are in a range. */
+function itemsBetween(runs: Iterable<Buffer>, from: number, to: number): Buffer {
+  const parts: Buffer[] = [];
+  for (const run of runs) {
+    if (from === 0 && to === WORDS) {
+      parts.push(run);
+      continue;
+    }
+    const part = Buffer.allocUnsafe(run.length);
+    let length = 0;
+    for (let at = 0; at < run.length; at += ITEM_BYTES) {
+      const word = run.readUInt32BE(at);
+      if (word < from || word >= to) continue;
+      run.copy(part, length, at, at + ITEM_BYTES);
+      length += ITEM_BYTES;
+    }
+    // A copy, because a part of it would keep all of it.
+    parts.push(Buffer.from(part.subarray(0, length)));
+  }
+  return parts.length === 1 ? parts[0]! : Buffer.concat(parts);
+}
+
+const ITEM_WORDS = ITEM_BYTES / Uint32Array.BYTES_PER_ELEMENT;
+
+/** Two equal ones cancel each other out. Copied by words, because a call for 32 bytes costs several times as much. */
+function sortedOnce(items: Buffer): Buffer {
+  const given = wordsOf(items);
+  const sorted = new Uint32Array(given.length);
+  const firsts = new Uint32Array(given.length / ITEM_WORDS);
+  const bytes = new DataView(given.buffer, given.byteOffset, given.byteLength);
+  for (let i = 0; i < firsts.length; i++) firsts[i] = bytes.getUint32(i * ITEM_BYTES);
+  const order = wordOrder(firsts);
+  orderEqualWords(items, firsts, order);
+  let length = 0;
+  for (let i = 0; i < order.length; i++) {
+    const at = order[i]! * ITEM_WORDS;
+    if (length > 0 && isSame(given, at, sorted, length - ITEM_WORDS)) {
+      length -= ITEM_WORDS;
+      continue;
+    }
+    for (let word = 0; word < ITEM_WORDS; word++) sorted[length + word] = given[at + word]!;
+    length += ITEM_WORDS;
+  }
+  return Buffer.from(sorted.buffer, 0, length * Uint32Array.BYTES_PER_ELEMENT);
+}
+
+/** The same bytes, or a copy of them where they do not begin at a word. */
+function wordsOf(items: Buffer): Uint32Array {
+  const isAligned = items.byteOffset % Uint32Array.BYTES_PER_ELEMENT === 0;
+  const { buffer, byteOffset, length } = isAligned ? items : Buffer.from(new Uint8Array(items).buffer);
+  return new Uint32Array(buffer, byteOffset, length / Uint32Array.BYTES_PER_ELEMENT);
+}
+
+/** Nearly always the first word decides. */
+function isSame(a: Uint32Array, atA: number, b: Uint32Array, atB: number): boolean {
+  for (let word = 0; word < ITEM_WORDS; word++) if (a[atA + word] !== b[atB + word]) return false;
+  return true;
+}
+
+/** Among items of equal first words, which are few: by insertion. */
+function orderEqualWords(items: Buffer, words: Uint32Array, order: Uint32Array): void {
+  for (let i = 1; i < order.length; i++) {
+    for (let j = i; j > 0; j--) {
+      const [a, b] = [order[j - 1]!, order[j]!];
+      if (words[a] !== words[b] || compare(items, a, b) <= 0) break;
+      order[j - 1] = b;
+      order[j] = a;
+    }
+  }
+}
+
+function compare(items: Buffer, a: number, b: number): number {
+  const [from, target] = [a * ITEM_BYTES, b * ITEM_BYTES];
+  return items.compare(items, target, target + ITEM_BYTES, from, from + ITEM_BYTES);
 }

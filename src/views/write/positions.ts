@@ -1,8 +1,8 @@
 import type { Database } from 'better-sqlite3';
+import { cursorAfter, type DecodedBatch, type DecodedMessage, sha256Of } from '../../feed/decoded-batch.ts';
 import type { NamedSource, StoredLane, StoredSource } from '../../feed/source.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { parseColumn, type Stored } from '../store/columns.ts';
-import { lastMessages, type Segment } from './segment.ts';
 
 /** How far one lane was read. */
 export interface LaneState {
@@ -62,15 +62,34 @@ export function stateOf(lanes: ReadonlyMap<string, LaneState>, lane: string): La
   return known;
 }
 
-/** Puts the positions after the messages from..to of a chunk, with the hash of the last one of each lane that resumes. */
-export function movePast(
+/** Where a lane's position is after some messages. */
+export interface Position {
+  readonly cursor: string;
+  /** The hash of the last of them; null where the source does not resume. */
+  readonly sha256: Buffer | null;
+}
+
+/** The positions after some messages of a batch, by lane. */
+export function positionsAfter(
   lanes: ReadonlyMap<string, LaneState>,
-  { chunk, from, to, hashes }: Pick<Segment, 'chunk' | 'from' | 'to' | 'hashes'>,
-): void {
-  for (const [lane, message] of lastMessages(chunk, from, to)) {
+  batch: DecodedBatch,
+  { from, to }: { from: number; to: number },
+): ReadonlyMap<string, Position> {
+  const last = new Map<string, DecodedMessage>();
+  for (let i = from; i < to; i++) last.set(batch.messages[i]!.lane, batch.messages[i]!);
+  return new Map(
+    [...last].map(([lane, message]) => {
+      const sha256 = stateOf(lanes, lane).start === null ? null : sha256Of(batch, message);
+      return [lane, { cursor: cursorAfter(message), sha256 }];
+    }),
+  );
+}
+
+export function movePast(lanes: ReadonlyMap<string, LaneState>, positions: ReadonlyMap<string, Position>): void {
+  for (const [lane, { cursor, sha256 }] of positions) {
     const state = stateOf(lanes, lane);
-    state.cursor = message.cursorAfter;
-    if (state.start !== null) state.sha256 = hashes?.get(lane) ?? message.sha256();
+    state.cursor = cursor;
+    state.sha256 = sha256;
   }
 }
 
@@ -135,7 +154,7 @@ export function preparePositions(db: Database): SavePositions {
 }
 
 /** Called once the transaction that saved positions is committed: one that fails has stored nothing. */
-export function settlePositions(lanes: ReadonlyMap<string, LaneState>): void {
+export function markPositionsStored(lanes: ReadonlyMap<string, LaneState>): void {
   for (const state of lanes.values()) state.storedCursor = state.cursor;
 }
 
@@ -144,4 +163,33 @@ export function positionRow(lane: string, state: LaneState): readonly Stored[] {
   const times = JSON.stringify(Object.fromEntries(checkpoints));
   const place = [furthest?.migrationId ?? null, furthest?.recordTime ?? null];
   return [lane, source, start, cursor, sha256, times, ...place];
+}
+
+/** A record time of a migration; IMPORT_TIME for imports. */
+export interface LedgerTime {
+  readonly migrationId: number;
+  readonly recordTime: Micros;
+}
+
+/**
+ * Whether a lane that was idle while the others went on now has a message that belongs before one applied meanwhile. Otherwise the merge
+ * of the lanes prevents that: a message with a later place than all earlier ones of its lane waits for the other lanes, and
+ * they for it. Only one with an earlier place than its predecessors in the lane is applied late, as the feed's order requires.
+ */
+export function isLate(lanes: ReadonlyMap<string, LaneState>, own: LaneState, at: LedgerTime): boolean {
+  if (own.start === null || (own.furthest !== null && isBefore(at, own.furthest))) return false;
+  for (const { start, furthest } of lanes.values()) {
+    if (start !== null && furthest !== null && isBefore(at, furthest)) return true;
+  }
+  return false;
+}
+
+/** Notes how far a lane has come. */
+export function noteFurthest(state: LaneState, at: LedgerTime): void {
+  if (state.furthest !== null && !isBefore(state.furthest, at)) return;
+  state.furthest = { migrationId: at.migrationId, recordTime: at.recordTime };
+}
+
+function isBefore(a: LedgerTime, b: LedgerTime): boolean {
+  return a.migrationId < b.migrationId || (a.migrationId === b.migrationId && a.recordTime < b.recordTime);
 }

@@ -1,9 +1,9 @@
-import type { UpdateCursor } from '../../chunk/update-cursor.ts';
+import type { UpdateContent } from '../../feed/decoded-batch.ts';
 import { formatTime, type Micros } from '../../ledger/time.ts';
-import type { SeedMark } from '../../ledger/update.ts';
+import type { Checkpoint, SeedMark } from '../../ledger/update.ts';
 import { Refusal } from '../../refusal.ts';
 import { checkpointKey, IMPORT_TIME, type LaneState } from './positions.ts';
-import { HALF_SEED, type MigrationState, newMigration, type WriterState } from './state.ts';
+import { type MigrationState, newMigration, UNFINISHED_IMPORT, type WriterState } from './state.ts';
 
 /** What follows may begin after the end of what was applied: what is between would be missing without a trace. */
 export class PossibleGap extends Refusal {
@@ -60,14 +60,16 @@ function reachedOn(
  * Throws a Refusal for a message of a file that leaves a gap in a directory which follows a source that resumes: nothing reports the
  * gap, and the source brings it too late. What a file first shows of each synchronizer must be at or before what is applied of it.
  */
-export function requireOverlap({ lanes, migrations }: WriterState, lane: LaneState, message: UpdateCursor): void {
+export function requireOverlap(
+  { lanes, migrations }: WriterState,
+  lane: LaneState,
+  content: UpdateContent | Checkpoint | SeedMark,
+): void {
   const followed = lane.start === null ? [...lanes.values()].filter(holdsPosition) : [];
   const [source] = followed;
   if (source === undefined) return;
-  const { checkpoint, seedMark, recordTime: time } = message;
-  const { migrationId } = checkpoint ?? seedMark ?? message;
+  const { migrationId } = content;
   const migration = migrations.get(migrationId) ?? newMigration(migrationId);
-  const update = time === null ? [] : [{ synchronizerId: message.synchronizerId, recordTime: time }];
   const refuse = (first: string, why: string, remedy: string): never => {
     throw new Refusal(
       `${lane.source} begins with ${first} of migration ${migrationId}, and this directory, which follows ${source.source}, ${why}: ` +
@@ -75,13 +77,13 @@ export function requireOverlap({ lanes, migrations }: WriterState, lane: LaneSta
     );
   };
   if (followed.every(({ furthest }) => (furthest?.migrationId ?? 0) < migrationId)) {
-    const isImport = time === null && checkpoint === null && seedMark === null;
+    const isImport = content.kind === 'update' && content.recordTime === null;
     // The source comes to the migration's beginning by itself, and the file has that too.
     if (isImport || lane.furthest?.migrationId === migrationId) return;
   }
   if (migration.timeReached === null)
     refuse('updates', 'has nothing of that', 'replay a file that begins with its imports, or read it from there');
-  const times = checkpoint?.times ?? update;
+  const times = timesOf(content);
   const reachedOf = (synchronizerId: string): Micros => reachedOn(migration, synchronizerId, followed);
   for (const { synchronizerId, recordTime } of times) {
     const key = checkpointKey(migrationId, synchronizerId);
@@ -102,6 +104,13 @@ export function requireOverlap({ lanes, migrations }: WriterState, lane: LaneSta
   }
 }
 
+/** The times that a message names for synchronizers; of an import mark none are looked at. */
+function timesOf(content: UpdateContent | Checkpoint | SeedMark): Checkpoint['times'] {
+  if (content.kind === 'checkpoint') return content.times;
+  if (content.kind === 'seed mark' || content.recordTime === null) return [];
+  return [{ synchronizerId: content.synchronizerId, recordTime: content.recordTime }];
+}
+
 /** Whether the lane's source continues at a position of its own: it has brought something, or takes over what others have. */
 function holdsPosition({ start, cursor, furthest }: LaneState): boolean {
   return start !== null && (cursor !== start || furthest !== null);
@@ -112,7 +121,7 @@ function holdsPosition({ start, cursor, furthest }: LaneState): boolean {
  * is not known that it begins before the seed ends.
  */
 export function isUnproven({ lanes }: WriterState, { seededAt, synchronizers }: MigrationState): boolean {
-  if (seededAt === null || seededAt === HALF_SEED || synchronizers.size > 0) return false;
+  if (seededAt === null || seededAt === UNFINISHED_IMPORT || synchronizers.size > 0) return false;
   return [...lanes.values()].every(
     ({ start, furthest }) => start === null || furthest === null || furthest.recordTime === IMPORT_TIME,
   );

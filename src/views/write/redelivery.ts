@@ -1,10 +1,9 @@
-import { EventCursor } from '../../chunk/event-cursor.ts';
-import type { UpdateCursor } from '../../chunk/update-cursor.ts';
+import type { ArchivedContract, UpdateContent } from '../../feed/decoded-batch.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
-import { idText } from '../../ledger/contract-id.ts';
 import { coinEntity } from '../../ledger/templates.ts';
 import { formatTime, type Micros } from '../../ledger/time.ts';
-import { isActive, isOurs } from './apply-events.ts';
+import { fieldNameIn } from '../../ledger/update.ts';
+import { type Applying, isActive, isOurs, termsOf } from './apply-events.ts';
 import type { Batch } from './batch.ts';
 import type { PendingCoin, StoredCoin } from './contracts.ts';
 import type { MigrationState } from './state.ts';
@@ -13,30 +12,30 @@ import type { MigrationState } from './state.ts';
  * Throws BadUpdate where an update that is to be skipped as a redelivery archives a coin or round that is active: then it was never
  * applied (docs/rules.md, rule 1).
  */
-export function requireApplied(
-  batch: Batch,
-  migration: MigrationState,
-  update: UpdateCursor,
-  recordTime: Micros,
-): void {
-  const event = update.events();
-  while (event.next()) {
-    if (!event.isArchive || !isStillActive(batch, migration, event, recordTime) || isCreatedIn(update, event)) continue;
+export function requireApplied({ batch, migration, update }: Applying, recordTime: Micros): void {
+  for (const event of update.events) {
+    if (event.kind !== 'archive' || !isStillActive(batch, migration, event, recordTime) || isCreatedIn(update, event))
+      continue;
     const expected =
       'the id of a contract that is not active: the update is skipped as a redelivery, because its record time ' +
       `${formatTime(recordTime)} has passed, and it archives a contract that is active, so it was never applied`;
-    throw new BadUpdate('disorder', update.fieldName('contract_id'), idText(event.contractId()), expected);
+    throw new BadUpdate('disorder', fieldNameIn(update.format, 'contract_id'), event.contractId, expected);
   }
 }
 
 /** Whether the contract that an archive names is active, and was not created again after it. */
-function isStillActive(batch: Batch, migration: MigrationState, archive: EventCursor, recordTime: Micros): boolean {
+function isStillActive(
+  batch: Batch,
+  migration: MigrationState,
+  archive: ArchivedContract,
+  recordTime: Micros,
+): boolean {
   const { migrationId } = migration;
   const { entity } = archive;
   const coin = batch.contracts.find(archive, migrationId);
   if (coin !== undefined) {
     // A contract of another template is another one with the same id.
-    const isSame = entity === null || entity === coinEntity(batch.contracts.termsOf(coin).locked);
+    const isSame = entity === null || entity === coinEntity(termsOf(coin).locked);
     return isSame && !isCreatedAfter(batch, migration, { coin, archive, recordTime });
   }
   return (entity === null || entity === 'OpenMiningRound') && batch.rounds.find(archive, migrationId) !== undefined;
@@ -51,7 +50,7 @@ function isStillActive(batch: Batch, migration: MigrationState, archive: EventCu
 function isCreatedAfter(
   { contracts, seals }: Batch,
   { migrationId, synchronizers }: MigrationState,
-  { coin, archive, recordTime }: { coin: PendingCoin | StoredCoin; archive: EventCursor; recordTime: Micros },
+  { coin, archive, recordTime }: { coin: PendingCoin | StoredCoin; archive: ArchivedContract; recordTime: Micros },
 ): boolean {
   const { createdSeq, owner } = coin;
   const ended = seals.endOf(migrationId, createdSeq);
@@ -66,12 +65,8 @@ function isCreatedAfter(
 }
 
 /** Whether the update creates the contract that one of its archives names: only passing through it, or again. */
-function isCreatedIn(update: UpdateCursor, archive: EventCursor): boolean {
-  const { chunk, update: number } = update.ref();
-  const ref = archive.ref();
-  const event = new EventCursor().begin(chunk, number);
-  while (event.next()) if (!event.isArchive && event.hasIdOf(ref)) return true;
-  return false;
+function isCreatedIn({ events }: UpdateContent, { contractId }: ArchivedContract): boolean {
+  return events.some((event) => event.kind !== 'archive' && event.contractId === contractId);
 }
 
 /**
@@ -79,20 +74,20 @@ function isCreatedIn(update: UpdateCursor, archive: EventCursor): boolean {
  * was created and archived within one interval, which leaves only its owner. Throws BadUpdate where a coin was never applied, because
  * its owner is not known either.
  */
-export function isKnownImport(batch: Batch, migration: MigrationState, update: UpdateCursor): boolean {
+export function isKnownImport({ batch, migration, update }: Applying): boolean {
   const { followed } = batch.state;
   let missing: string | null = null;
-  const event = update.events();
-  while (event.next()) {
+  for (const event of update.events) {
     if (isActive(batch, migration, event)) return true;
-    if (!isOurs(batch, event) || event.openRound !== null || followed?.has(event.owner) === false) continue;
+    if (event.kind === 'archive' || !isOurs(batch, event) || event.kind === 'OpenMiningRound') continue;
+    if (followed?.has(event.owner) === false) continue;
     const owner = batch.owners.find(migration, event.owner);
-    if (owner === undefined) missing ??= idText(event.contractId());
+    if (owner === undefined) missing ??= event.contractId;
     else if (batch.contracts.wasArchived(event, owner, 1)) return true;
   }
   if (missing === null) return false;
   const expected =
     `a contract that is known in migration ${migration.migrationId}, which has begun: this import was never applied, ` +
     'and neither was any before it here';
-  throw new BadUpdate('before_first', update.fieldName('contract_id'), missing, expected);
+  throw new BadUpdate('before_first', fieldNameIn(update.format, 'contract_id'), missing, expected);
 }

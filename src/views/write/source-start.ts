@@ -1,11 +1,13 @@
 import type { Database } from 'better-sqlite3';
 import { FeedRefused, type Reached, type SourceStart } from '../../feed/source.ts';
+import { Refusal } from '../../refusal.ts';
+import type { ActiveIds } from './contracts.ts';
 import { newLane } from './positions.ts';
-import type { WriterState } from './state.ts';
+import { UNFINISHED_IMPORT, type WriterState } from './state.ts';
 
 /** Whether there is anything to store: new lanes, or a source of which nothing is applied yet. */
-export function isNews(state: WriterState, { identity, cursors, dso, anew, followed }: SourceStart): boolean {
-  if (anew === true || (dso !== undefined && dso !== state.dso)) return true;
+export function isNews(state: WriterState, { identity, cursors, dso, restarts, followed }: SourceStart): boolean {
+  if (restarts === true || (dso !== undefined && dso !== state.dso)) return true;
   if (followed !== undefined && state.followed === null) return true;
   const isKnown = [...cursors.keys()].every((lane) => state.lanes.has(lane));
   return state.feed !== identity || !isKnown || !isBegun(state);
@@ -27,9 +29,9 @@ export function checkSourceStart(state: WriterState, start: SourceStart, source:
     );
 }
 
-/** Whether it begins anew where nothing but half a seed was read, whichever source or parties that was of. */
-export function replaces(state: WriterState, { anew }: SourceStart): boolean {
-  return anew === true && !isBegun(state);
+/** Whether a restarted snapshot import replaces an unfinished one, of any source or parties. */
+export function replaces(state: WriterState, { restarts }: SourceStart): boolean {
+  return restarts === true && !isBegun(state);
 }
 
 /** Whether the views were built from another source than this one. */
@@ -108,4 +110,90 @@ export function noteSourceStart(state: WriterState, start: SourceStart, source: 
 /** Whether anything of the source that resumes was applied. */
 function isBegun({ lanes }: WriterState): boolean {
   return [...lanes.values()].some(({ start, cursor }) => start !== null && cursor !== start);
+}
+
+/** What a directory is, and what people decided: not of the seed. */
+const KEPT = ['setting', 'dead_letter'];
+
+/**
+ * Empties the views, which may have nothing but an unfinished snapshot import, so that another one can begin: contracts of the first
+ * that are not in the second would stay for ever. A transaction of its own: a crash behind it leaves views as they were before any feed. Throws
+ * FeedRefused where there is more.
+ */
+export function forgetUnfinishedImport(
+  db: Database,
+  { migrations }: WriterState,
+  { source, active }: { source: string; active: ActiveIds },
+): void {
+  const others = [...migrations.values()].filter(({ seededAt }) => seededAt !== UNFINISHED_IMPORT);
+  if (others.length > 0)
+    throw new FeedRefused(
+      `these views have imports of migration ${others[0]!.migrationId} and no update, and ${source} begins with a seed: ` +
+        'replay the updates of that migration first, or give another --data directory',
+    );
+  const tables = db
+    .prepare<[], string>(`SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`)
+    .pluck()
+    .all();
+  db.transaction(() => {
+    for (const table of tables) if (!KEPT.includes(table)) db.prepare(`DELETE FROM ${table}`).run();
+    db.prepare('UPDATE setting SET next_no = 1, next_owner = 1, feed = NULL').run();
+  })();
+  active.forget();
+}
+
+/** Throws FeedRefused where the source does not show all coins of the owners that count here (docs/rules.md, rule 14). */
+export function checkFollowed(
+  db: Database,
+  state: WriterState,
+  { start, source }: { start: SourceStart; source: string },
+): void {
+  const [{ followed }, { followed: stored }] = [start, state];
+  if (followed === undefined && stored === null) return;
+  if (followed === undefined)
+    throw new FeedRefused(
+      `these views count the coins of some parties only, and ${source} is not their participant: give another --data directory`,
+    );
+  if (replaces(state, start)) return;
+  const given = new Set(followed);
+  if (stored !== null && (given.size !== stored.size || followed.some((party) => !stored.has(party))))
+    throw new FeedRefused(`these views count the coins of other parties than ${source}: give another --data directory`);
+  const other = stored === null ? strangerIn(db, given) : null;
+  if (other !== null)
+    throw new FeedRefused(
+      `these views have coins of ${other}, which ${source} does not follow: its sums would be partial; ` +
+        'name it too, or give another --data directory',
+    );
+}
+
+/** The first owner in the views that is none of these. */
+function strangerIn(db: Database, followed: ReadonlySet<string>): string | null {
+  const parties = db.prepare<[], string>('SELECT party FROM owner').pluck();
+  for (const party of parties.iterate()) if (!followed.has(party)) return party;
+  return null;
+}
+
+/** A feed without migration ids, in a directory with a migration above 0, and without `--migration-id`. */
+export class MigrationIdMissing extends Refusal {
+  constructor(feed: string, knownMigration: number) {
+    super(
+      `--migration-id is required: ${feed} has updates of the Ledger API form, which have no migration id, after updates ` +
+        `of migration ${knownMigration}; give the id of the migration that they belong to`,
+    );
+    this.name = 'MigrationIdMissing';
+  }
+}
+
+/** What the views know when a message without migration id comes. */
+export interface KnownMigrations {
+  readonly given: number | null;
+  readonly stored: number | null;
+  readonly migrations: Iterable<number>;
+}
+
+/** Before such a message is applied (docs/rules.md, rule 11). `feed`: its name in the refusal. */
+export function requireSourceMigration(feed: string, { given, stored, migrations }: KnownMigrations): void {
+  if (given !== null || stored !== null) return;
+  const newest = Math.max(0, ...migrations);
+  if (newest > 0) throw new MigrationIdMissing(feed, newest);
 }

@@ -1,7 +1,8 @@
 import type { Database } from 'better-sqlite3';
+import { idText, type StoredId, storedId } from '../../ledger/contract-id.ts';
+import type { Entity } from '../../ledger/templates.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { followedIn, parseColumn } from '../store/columns.ts';
-import { LastUpdates, prepareLastUpdates } from './last-updates.ts';
 import { type LaneState, loadLanes } from './positions.ts';
 
 /** The updates applied of one synchronizer: since when, and how far. */
@@ -30,7 +31,7 @@ export interface MigrationState {
   updateTime: Micros | null;
   /** The next grid time to seal. */
   nextGrid: Micros | null;
-  /** The time of the seed that it began with, HALF_SEED while its mark has not come; null where it began with updates. */
+  /** The time of the seed that it began with, UNFINISHED_IMPORT while its mark has not come; null where it began with updates. */
   seededAt: Micros | null;
   /** Up to when the seed has the updates of a synchronizer, where that is not `seededAt`. */
   seedTimes: Readonly<Record<string, Micros>>;
@@ -44,7 +45,7 @@ export interface MigrationState {
 }
 
 /** Of a migration with imports of a seed whose mark has not come: nothing of it may be served. */
-export const HALF_SEED: Micros = -1;
+export const UNFINISHED_IMPORT: Micros = -1;
 
 /** All that the writer keeps in memory besides its caches. Every part is stored in the transaction that changes it. */
 export interface WriterState {
@@ -177,4 +178,157 @@ export function createStateSaver(db: Database, loaded: WriterState): (state: Wri
       }
     }
   };
+}
+
+/** The rows of `last_update` of one synchronizer. */
+interface StoredUpdates {
+  has(updateId: string): boolean;
+  any(): string;
+  /** Adds these ids; those before are kept only if `keepOlder`. */
+  write(added: readonly string[], then: { keepOlder: boolean }): void;
+}
+
+/**
+ * The updates applied at the last time of one synchronizer, to tell a redelivery from another update of that time
+ * (docs/rules.md, rule 1). Usually there is one. But repairs have the record time of the update before them, and there may be
+ * any number of them: those of earlier batches stay on disk.
+ */
+export class LastUpdates {
+  /** The ids of this batch. */
+  #added: string[];
+  /** The same, once one is looked for. */
+  #addedSet: Set<string> | null = null;
+  /** The ids on disk; null where they are of an earlier time, or there are none. */
+  #stored: { readonly rows: StoredUpdates; readonly count: number } | null;
+
+  private constructor(added: string[], stored: { rows: StoredUpdates; count: number } | null) {
+    this.#added = added;
+    this.#stored = stored;
+  }
+
+  /** The first update of its time. */
+  static first(updateId: string): LastUpdates {
+    return new LastUpdates([updateId], null);
+  }
+
+  static stored(rows: StoredUpdates, count: number): LastUpdates {
+    return new LastUpdates([], { rows, count });
+  }
+
+  get count(): number {
+    return this.#added.length + (this.#stored?.count ?? 0);
+  }
+
+  has(updateId: string): boolean {
+    this.#addedSet ??= new Set(this.#added);
+    return this.#addedSet.has(updateId) || (this.#stored?.rows.has(updateId) ?? false);
+  }
+
+  /** One of them, for a message. */
+  get any(): string {
+    return this.#added[0] ?? this.#stored!.rows.any();
+  }
+
+  add(updateId: string): void {
+    this.#added.push(updateId);
+    this.#addedSet?.add(updateId);
+  }
+
+  /** Writes those of this batch; called inside its transaction. */
+  save(rows: StoredUpdates): void {
+    const { count } = this;
+    rows.write(this.#added, { keepOlder: this.#stored !== null });
+    this.#stored = { rows, count };
+    this.#added = [];
+    this.#addedSet = null;
+  }
+}
+
+/** Returns the function that gives the rows of one synchronizer. */
+function prepareLastUpdates(db: Database): (migrationId: number, synchronizerId: string) => StoredUpdates {
+  const ofSynchronizer = 'FROM last_update WHERE migration_id = ? AND synchronizer_id = ?';
+  const has = db.prepare<[number, string, StoredId], number>(`SELECT 1 ${ofSynchronizer} AND update_id = ?`).pluck();
+  const any = db.prepare<[number, string], StoredId>(`SELECT update_id ${ofSynchronizer} LIMIT 1`).pluck();
+  const forget = db.prepare(`DELETE ${ofSynchronizer}`);
+  const insert = db.prepare('INSERT INTO last_update VALUES (?, ?, ?)');
+  return (migrationId, synchronizerId) => ({
+    has: (updateId) => has.get(migrationId, synchronizerId, storedId(updateId)) === 1,
+    any: () => idText(any.get(migrationId, synchronizerId) ?? ''),
+    write(added, { keepOlder }) {
+      if (!keepOlder) forget.run(migrationId, synchronizerId);
+      for (const id of added) insert.run(migrationId, synchronizerId, storedId(id));
+    },
+  });
+}
+
+/** An archive may name no template. */
+export type EventKind = `${'create' | 'archive'} ${Entity}` | 'archive';
+
+/** Counts since the process started, for /status and the summary line of a replay. */
+export interface Counts {
+  /** Updates applied: transactions, reassignments, imports. */
+  updates: number;
+  /** Creates and archives of coins and rounds applied. */
+  events: number;
+  /** The same by what they are: `create Amulet`. */
+  eventsByKind: Record<EventKind, number>;
+  redelivered: number;
+  /** Imports that came after their migration's first other update. */
+  importsLate: number;
+  /** Creates of a contract that was already active with equal content. */
+  createsRepeated: number;
+  /** Creates of coins or rounds that do not count. */
+  counterfeits: number;
+  checkpoints: number;
+  /** Checkpoints before the migration's first update or before the time reached: they did not move time. */
+  checkpointsBehind: number;
+  /** Messages skipped because they were dropped or quarantined before. */
+  decided: number;
+  ignored: Record<string, number>;
+}
+
+export function noCounts(): Counts {
+  return {
+    updates: 0,
+    events: 0,
+    eventsByKind: {
+      'create Amulet': 0,
+      'create LockedAmulet': 0,
+      'create OpenMiningRound': 0,
+      'archive Amulet': 0,
+      'archive LockedAmulet': 0,
+      'archive OpenMiningRound': 0,
+      archive: 0,
+    },
+    redelivered: 0,
+    importsLate: 0,
+    createsRepeated: 0,
+    counterfeits: 0,
+    checkpoints: 0,
+    checkpointsBehind: 0,
+    decided: 0,
+    ignored: {},
+  };
+}
+
+export function copyCounts(counts: Counts): Counts {
+  return { ...counts, eventsByKind: { ...counts.eventsByKind }, ignored: { ...counts.ignored } };
+}
+
+export function addIgnored(counts: Counts, what: string, number = 1): void {
+  counts.ignored[what] = (counts.ignored[what] ?? 0) + number;
+}
+
+const KINDS = {
+  create: { Amulet: 'create Amulet', LockedAmulet: 'create LockedAmulet', OpenMiningRound: 'create OpenMiningRound' },
+  archive: {
+    Amulet: 'archive Amulet',
+    LockedAmulet: 'archive LockedAmulet',
+    OpenMiningRound: 'archive OpenMiningRound',
+  },
+} as const;
+
+export function addEvent(counts: Counts, does: 'create' | 'archive', entity: Entity | null): void {
+  counts.events += 1;
+  counts.eventsByKind[entity === null ? 'archive' : KINDS[does][entity]] += 1;
 }

@@ -1,25 +1,37 @@
 import type { Database } from 'better-sqlite3';
-import { type Chunk, idHashesOf, messageCount } from '../../chunk/chunk.ts';
-import { UpdateCursor } from '../../chunk/update-cursor.ts';
+import { type DecodedBatch, type DecodedMessage, lengthOf, sha256Of } from '../../feed/decoded-batch.ts';
 import type { BrokenContainer, NamedSource, SourceStart, StoredSource } from '../../feed/source.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { Refusal } from '../../refusal.ts';
 import { boundLog, type DirectorySettings, openForWriting } from '../store/database.ts';
 import { type DeadLetter, DeadLetters } from '../store/dead-letter-store.ts';
-import { ActiveIds, type ActiveRead } from './active-ids.ts';
 import { type ApplyRules, applyMessage } from './apply.ts';
 import { Batch, type LastingParts } from './batch.ts';
-import { type Counts, copyCounts, noCounts } from './counts.ts';
+import { ActiveIds, type ActiveRead } from './contracts.ts';
 import { containerDeadLetter, deadLetterOf, HALTS_ALWAYS } from './dead-letter-of.ts';
-import { checkFollowed } from './followed.ts';
 import { type ForceOutcome, sealNow } from './force.ts';
-import { forgetHalfSeed } from './half-seed.ts';
-import { type BadMessage, decidedIn, firstKnownBad } from './known-bad.ts';
-import { beginLane, movePast, preparePositions, type SavePositions, stateOf, storedSourceOf } from './positions.ts';
-import { type LongGap, SNAPSHOTS_MAX, sealPart } from './seal.ts';
-import { type Segment, withoutMessageBytes } from './segment.ts';
-import { checkSourceStart, forgetPositions, isAnother, isNews, noteSourceStart } from './source-start.ts';
+import {
+  beginLane,
+  movePast,
+  type Position,
+  positionsAfter,
+  preparePositions,
+  type SavePositions,
+  stateOf,
+  storedSourceOf,
+} from './positions.ts';
+import { type LongGap, SNAPSHOTS_MAX, sealPart } from './seals.ts';
+import {
+  checkFollowed,
+  checkSourceStart,
+  forgetPositions,
+  forgetUnfinishedImport,
+  isAnother,
+  isNews,
+  noteSourceStart,
+} from './source-start.ts';
+import { type Counts, copyCounts, noCounts } from './state.ts';
 
 export interface WriterOptions extends DirectorySettings {
   readonly onBadUpdate: 'halt' | 'quarantine';
@@ -36,7 +48,30 @@ export interface WriterOptions extends DirectorySettings {
 /** After a bad message the next may be near, and what is applied beyond it would be thrown away. Doubles while none is. */
 const REACH_BEHIND_FAULT = 64;
 
-/** Whether all messages were applied. `halted` is null where a part of a long gap was committed: call again with the chunk. */
+/** Messages of a batch that are applied in memory and not yet on disk. */
+interface AppliedRange {
+  /** Its bytes are read only the first time that it is applied. */
+  readonly batch: DecodedBatch;
+  readonly from: number;
+  readonly to: number;
+  /** The clock reading it was checked with: applied again it must give the same result, even if the clock has jumped. */
+  readonly now: Micros;
+  /** The messages left out, because their bytes were dropped or quarantined before. */
+  readonly decided: ReadonlySet<number>;
+  /** After its messages; absent before it was applied. */
+  positions?: ReadonlyMap<string, Position>;
+}
+
+/** A message that cannot be applied. Of an undecodable one nothing was, so what came before it stays applied. */
+interface BadMessage {
+  readonly at: number;
+  readonly bad: BadUpdate;
+  readonly isUndecodable: boolean;
+}
+
+const NO_BYTES = new Uint8Array(0);
+
+/** Whether all messages were applied. `halted` is null where a part of a long gap was committed: call again with the batch. */
 export type Applied = { readonly done: true } | { readonly done: false; readonly halted: DeadLetter | null };
 
 /**
@@ -53,10 +88,10 @@ export class ViewsWriter implements Disposable {
   readonly #periodUs: number;
   readonly #lasting: LastingParts;
   #batch: Batch;
-  #segments: Segment[] = [];
+  #applied: AppliedRange[] = [];
   #committed: Counts = noCounts();
-  /** Where applying continues in the newest chunk, when `apply` is called again after a failed commit. */
-  #cursor: { chunk: Chunk; at: number } | null = null;
+  /** Where applying continues in the newest batch of messages, when `apply` is called again with it. */
+  #continued: { batch: DecodedBatch; at: number } | null = null;
   /** Set when a commit failed: the batch in memory is rebuilt before it is used again. */
   #broken = false;
   #source: NamedSource | null = null;
@@ -98,7 +133,7 @@ export class ViewsWriter implements Disposable {
     const [{ name }, { state }] = [this.#begun, this.#batch];
     checkSourceStart(state, start, name);
     checkFollowed(this.db, state, { start, source: name });
-    if (start.anew === true) forgetHalfSeed(this.db, state, { source: name, active: this.#lasting.active });
+    if (start.restarts === true) forgetUnfinishedImport(this.db, state, { source: name, active: this.#lasting.active });
     else if (isAnother(state, start)) forgetPositions(this.db);
     this.#reapply([]);
     noteSourceStart(this.#batch.state, start, name);
@@ -110,7 +145,7 @@ export class ViewsWriter implements Disposable {
   }
 
   get hasPending(): boolean {
-    return this.#segments.length > 0;
+    return this.#applied.length > 0;
   }
 
   /** Counts of what was committed since the process started. */
@@ -123,75 +158,90 @@ export class ViewsWriter implements Disposable {
   }
 
   /**
-   * Applies the chunk's messages. Under `halt` it stops at a bad one, with everything before it on disk. Called again with
-   * the same chunk, after an error of the disk, an ended halt or a part of a gap, it continues where it stopped.
+   * Applies the batch's messages. Under `halt` it stops at a bad one, with everything before it on disk. Called again with
+   * the same batch, after an error of the disk, an ended halt or a part of a gap, it continues where it stopped.
    */
-  apply(chunk: Chunk): Applied {
-    if (this.#broken) this.#reapply(this.#segments);
-    const end = messageCount(chunk);
-    let start = this.#cursor?.chunk === chunk ? this.#cursor.at : 0;
-    for (let reach = end; start < end; ) {
-      const now = this.options.now();
-      const known = firstKnownBad(chunk, { from: start, to: Math.min(end, start + reach) }, this.deadLetters);
-      const range = this.#segment(chunk, { from: start, to: known?.at ?? Math.min(end, start + reach), now });
-      this.#cursor = { chunk, at: start };
-      const stopped = this.#applyRange(range, SNAPSHOTS_MAX);
-      if (stopped === null) this.#segments.push(this.#kept(range));
-      else this.#reapply([...this.#segments, { ...range, to: stopped.at }]);
-      const stop = stopped ?? known;
-      start = stop?.at ?? range.to;
-      this.#cursor = { chunk, at: start };
-      if (stop !== null && 'gap' in stop) {
+  apply(batch: DecodedBatch): Applied {
+    if (this.#broken) this.#reapply(this.#applied);
+    const end = batch.messages.length;
+    let at = this.#continued?.batch === batch ? this.#continued.at : 0;
+    for (let reach = end; at < end; ) {
+      const range = this.#rangeOf(batch, { from: at, to: Math.min(end, at + reach) });
+      this.#continued = { batch, at };
+      const stop = this.#applyRange(range, SNAPSHOTS_MAX);
+      const good = stop === null ? range : { ...range, to: stop.at };
+      if (stop === null || ('isUndecodable' in stop && stop.isUndecodable)) this.#keep(good);
+      else this.#reapply([...this.#applied, good]);
+      at = good.to;
+      this.#continued = { batch, at };
+      reach = stop === null ? reach * 2 : REACH_BEHIND_FAULT;
+      if (stop === null) continue;
+      if ('gap' in stop) {
         sealPart(this.#batch, stop.gap);
         this.commit();
         return { done: false, halted: null };
       }
-      reach = stopped === null ? reach * 2 : REACH_BEHIND_FAULT;
-      if (stop === null) continue;
-      const left = this.#stopAt(chunk, stop, now);
+      const left = this.#stopAt(batch, stop, range.now);
       if (left.decision === 'halted') return { done: false, halted: left };
-      start += 1;
-      this.#cursor = { chunk, at: start };
+      at += 1;
+      this.#continued = { batch, at };
     }
     return { done: true };
   }
 
-  /** Applies messages in memory; returns the first that is bad or seals too many snapshots. The batch is then unusable. */
-  #applyRange(segment: Segment): BadMessage | null;
-  #applyRange(segment: Segment, snapshotsMax: number): BadMessage | LongGap | null;
-  #applyRange(segment: Segment, snapshotsMax = Infinity): BadMessage | LongGap | null {
-    const { chunk, from, to, now, decided } = segment;
+  /** Applies messages in memory; returns the first that is bad or seals too many snapshots. Unless that is undecodable, the batch in memory is then unusable. */
+  #applyRange(range: AppliedRange, snapshotsMax: number): BadMessage | LongGap | null {
+    const { batch, from, to, now, decided } = range;
     if (from === to) return null;
     this.#broken = true;
     const rules: ApplyRules = { ...this.options, periodUs: this.#periodUs, now };
-    this.#batch.fetch(idHashesOf(chunk, from, to));
-    const message = new UpdateCursor(chunk);
+    this.#batch.fetch(idHashesOf(batch, from, to));
     for (let i = from; i < to; i++) {
       if (decided.has(i)) {
         this.#batch.counts.decided += 1;
         continue;
       }
+      const message = batch.messages[i]!;
+      if (message.content.kind === 'bad') {
+        this.#moveTo({ ...range, to: i });
+        return { at: i, bad: BadUpdate.restore(message.content.fault), isUndecodable: true };
+      }
       try {
-        applyMessage(this.#batch, message.moveTo(i), rules);
+        applyMessage(this.#batch, message, batch.items, rules);
       } catch (error) {
-        if (error instanceof BadUpdate) return { at: i, bad: error };
-        if (error instanceof Refusal) this.#reapply([...this.#segments, { ...segment, to: i }]);
+        if (error instanceof BadUpdate) return { at: i, bad: error, isUndecodable: false };
+        if (error instanceof Refusal) this.#reapply([...this.#applied, { ...range, to: i }]);
         throw error;
       }
       const gap = this.#batch.seals.lastBeyond(snapshotsMax);
       if (gap !== null) return { at: i, gap };
     }
-    movePast(this.#batch.state.lanes, segment);
-    this.#broken = false;
+    this.#moveTo(range);
     return null;
   }
 
-  #segment(chunk: Chunk, range: Pick<Segment, 'from' | 'to' | 'now'>): Segment {
-    return { chunk, ...range, decided: decidedIn(chunk, range, this.deadLetters) };
+  /** The range is applied: its lanes are read up to its end. */
+  #moveTo(range: AppliedRange): void {
+    const { lanes } = this.#batch.state;
+    movePast(lanes, range.positions ?? positionsAfter(lanes, range.batch, range));
+    this.#broken = false;
   }
 
-  #kept(segment: Segment): Segment {
-    return withoutMessageBytes(segment, { keepsHash: this.#begun.kind.resumes });
+  #rangeOf(batch: DecodedBatch, { from, to }: { from: number; to: number }): AppliedRange {
+    const decided = new Set<number>();
+    if (this.deadLetters.anyDecided)
+      for (let i = from; i < to; i++) if (this.#isDecided(batch, batch.messages[i]!)) decided.add(i);
+    return { batch, from, to, now: this.options.now(), decided };
+  }
+
+  #isDecided(batch: DecodedBatch, message: DecodedMessage): boolean {
+    return this.deadLetters.mayBeDecided(lengthOf(message)) && this.deadLetters.isDecided(sha256Of(batch, message));
+  }
+
+  /** Keeps what was applied for a commit that fails, without the messages' bytes, which are most of it. */
+  #keep(range: AppliedRange): void {
+    const positions = range.positions ?? positionsAfter(this.#batch.state.lanes, range.batch, range);
+    this.#applied.push({ ...range, positions, batch: { ...range.batch, raw: NO_BYTES } });
   }
 
   get #begun(): NamedSource {
@@ -200,11 +250,12 @@ export class ViewsWriter implements Disposable {
   }
 
   /** Commits what was applied and the dead letter of the message after it, in one transaction. */
-  #stopAt(chunk: Chunk, { at, bad }: BadMessage, now: Micros): DeadLetter {
+  #stopAt(batch: DecodedBatch, { at, bad }: BadMessage, now: Micros): DeadLetter {
     const leftOut = (contractId: string): number | null => this.deadLetters.leftOut(contractId);
-    const deadLetter = deadLetterOf(new UpdateCursor(chunk, at), bad, { source: this.#begun, now, leftOut });
+    const deadLetter = deadLetterOf(batch, batch.messages[at]!, bad, { source: this.#begun, now, leftOut });
     const halts = this.options.onBadUpdate === 'halt' || HALTS_ALWAYS.has(deadLetter.kind);
-    if (!halts) movePast(this.#batch.state.lanes, { chunk, from: at, to: at + 1 });
+    const { lanes } = this.#batch.state;
+    if (!halts) movePast(lanes, positionsAfter(lanes, batch, { from: at, to: at + 1 }));
     return this.#commitWith({ ...deadLetter, decision: halts ? 'halted' : 'quarantined' });
   }
 
@@ -217,27 +268,27 @@ export class ViewsWriter implements Disposable {
     return { ...deadLetter, id };
   }
 
-  /** Throws the batch away and applies these segments to what is on disk. Where that fails too, the segments are unchanged. */
-  #reapply(segments: readonly Segment[]): void {
+  /** Throws the batch away and applies these ranges to what is on disk. Where that fails too, the ranges are unchanged. */
+  #reapply(ranges: readonly AppliedRange[]): void {
     this.#broken = true;
     this.#batch = new Batch(this.db, this.#lasting, this.#committed);
-    for (const segment of segments) {
-      const fault = this.#applyRange(segment);
-      if (fault !== null)
-        throw new Error('a batch that was applied before could not be applied again', { cause: fault.bad });
+    for (const range of ranges) {
+      const fault = this.#applyRange(range, Infinity);
+      if (fault !== null) throw new Error(`message ${fault.at} was applied before and could not be applied again`);
     }
-    this.#segments = segments.map((segment) => this.#kept(segment));
+    this.#applied = [];
+    for (const range of ranges) this.#keep(range);
     this.#broken = false;
   }
 
   /** One transaction: all that was applied, and the position after it. */
   commit(also: () => void = () => {}): void {
-    if (this.#broken) this.#reapply(this.#segments);
+    if (this.#broken) this.#reapply(this.#applied);
     this.#broken = true;
     boundLog(this.db);
     this.#batch.commit(also);
     this.#broken = false;
-    this.#segments = [];
+    this.#applied = [];
     this.#committed = copyCounts(this.#batch.counts);
   }
 
@@ -266,18 +317,18 @@ export class ViewsWriter implements Disposable {
   }
 
   /**
-   * Applies the halted message at its own place, ends the halt and moves the position after it, in one durable transaction; or
-   * returns what is still wrong with it, with nothing changed. The chunk has only that message.
+   * Applies the halted message at its own position, ends the halt and moves the position after it, in one durable transaction; or
+   * returns what is still wrong with it, with nothing changed. The batch has only that message.
    */
-  retry(deadLetter: DeadLetter, chunk: Chunk): BadUpdate | null {
+  retry(deadLetter: DeadLetter, batch: DecodedBatch): BadUpdate | null {
     this.commit();
-    const segment = this.#segment(chunk, { from: 0, to: 1, now: this.options.now() });
-    const fault = this.#applyRange(segment);
-    if (fault !== null) {
+    const range = this.#rangeOf(batch, { from: 0, to: 1 });
+    const stop = this.#applyRange(range, Infinity);
+    if (stop !== null) {
       this.#reapply([]);
-      return fault.bad;
+      return 'bad' in stop ? stop.bad : null;
     }
-    this.#segments = [segment];
+    this.#keep(range);
     this.#durably(() => this.commit(() => this.deadLetters.decide(deadLetter, 'applied')));
     return null;
   }
@@ -296,4 +347,13 @@ export class ViewsWriter implements Disposable {
   [Symbol.dispose](): void {
     this.db.close();
   }
+}
+
+function idHashesOf({ messages }: DecodedBatch, from: number, to: number): Float64Array {
+  const idHashes: number[] = [];
+  for (let i = from; i < to; i++) {
+    const { content } = messages[i]!;
+    if (content.kind === 'update') for (const event of content.events) idHashes.push(event.idHash);
+  }
+  return Float64Array.from(idHashes);
 }

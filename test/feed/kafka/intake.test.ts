@@ -31,7 +31,7 @@ function make(starts: Record<number, StartOffset>, partitionIdleMs: number | nul
       intake.noteStored();
     },
     receive(partition, ...seconds) {
-      const fetchedOffset = intake.cursor(partition)!;
+      const fetchedOffset = intake.nextFetch(partition)!;
       const messages = seconds.map((second, n) => {
         return { offset: `${fetchedOffset + n}`, value: Buffer.from(emptyUpdate(`s${partition}`, second)) };
       });
@@ -92,7 +92,7 @@ describe('what is read of a topic and not handed over', () => {
   it('knows the newest time read, whatever follows it', () => {
     const { intake, receive } = make({ 0: START, 1: START });
     const follow = (partition: number, ...values: (string | null)[]): void => {
-      const fetchedOffset = intake.cursor(partition)!;
+      const fetchedOffset = intake.nextFetch(partition)!;
       const messages = values.map((value, n) => ({
         offset: `${fetchedOffset + n}`,
         value: value && Buffer.from(value),
@@ -127,7 +127,7 @@ describe('how far a topic is applied', () => {
     const { intake, receive, store, take } = make({ 0: START, 1: START });
     receive(0, 1, 3);
     receive(1, 2);
-    intake.noteBounds(intake.boundsRequest(1_000), held({ 0: 2, 1: 1 }));
+    intake.noteBounds(1_000, intake.readTo(), held({ 0: 2, 1: 1 }));
     expect([take(), intake.telemetry().caughtUpAt]).toEqual([[1, 2], null]);
     store({ 0: 1, 1: 1 });
     expect(intake.telemetry().blocking).toEqual([expect.stringContaining('partition 1 is at its end')]);
@@ -145,7 +145,7 @@ describe('how far a topic is applied', () => {
     const last = emptyUpdate('s0', 1);
     const { intake, receive, store } = make({ 0: behindFive(last) });
     store({ 0: 5 });
-    intake.noteBounds(intake.boundsRequest(1_000), held({ 0: 5 }));
+    intake.noteBounds(1_000, intake.readTo(), held({ 0: 5 }));
     expect([intake.telemetry().caughtUpAt, intake.telemetry().partitions]).toMatchObject([null, [{ nextOffset: 5 }]]);
     receive(0, 1);
     expect(intake.telemetry().caughtUpAt).toBe(1_000);
@@ -156,7 +156,7 @@ describe('how far a topic is applied', () => {
     const { intake, receive, store } = make({ 0: behindFive(last) });
     store({ 0: 2 });
     receive(0, 1);
-    intake.noteBounds(intake.boundsRequest(1_000), held({ 0: 5 }));
+    intake.noteBounds(1_000, intake.readTo(), held({ 0: 5 }));
     expect([intake.telemetry().caughtUpAt, intake.telemetry().partitions]).toMatchObject([null, [{ nextOffset: 2 }]]);
     store({ 0: 5 });
     expect([intake.telemetry().caughtUpAt, intake.telemetry().partitions]).toMatchObject([1_000, [{ nextOffset: 5 }]]);
@@ -167,7 +167,7 @@ describe('how far a topic is applied', () => {
     receive(0, 1);
     intake.advance(0, 2);
     expect(take()).toEqual([1]);
-    intake.noteBounds(intake.boundsRequest(1_000), held({ 0: 2 }));
+    intake.noteBounds(1_000, intake.readTo(), held({ 0: 2 }));
     store({ 0: 1 });
     receive(0, 2);
     expect(intake.telemetry()).toMatchObject({ caughtUpAt: 1_000, partitions: [{ nextOffset: 1 }] });
@@ -177,7 +177,7 @@ describe('how far a topic is applied', () => {
     const { intake, receive, store, take } = make({ 0: START });
     receive(0, 1);
     intake.advance(0, 3);
-    intake.noteBounds(intake.boundsRequest(1_000), held({ 0: 3 }));
+    intake.noteBounds(1_000, intake.readTo(), held({ 0: 3 }));
     expect([take(), intake.telemetry().partitions]).toMatchObject([[1], [{ nextOffset: 0 }]]);
     store({ 0: 1 });
     expect([intake.telemetry().caughtUpAt, intake.telemetry().partitions]).toMatchObject([1_000, [{ nextOffset: 3 }]]);
@@ -186,39 +186,39 @@ describe('how far a topic is applied', () => {
   it('passes a partition over when its end was reached long enough ago, as far as the broker said', () => {
     const { intake, receive, take } = make({ 0: START, 1: START }, 500);
     receive(0, 1);
-    intake.noteBounds(intake.boundsRequest(1_000), held({ 0: 1, 1: 0 }));
+    intake.noteBounds(1_000, intake.readTo(), held({ 0: 1, 1: 0 }));
     expect(take()).toEqual([]);
-    intake.noteBounds(intake.boundsRequest(1_499), held({ 0: 1, 1: 0 }));
+    intake.noteBounds(1_499, intake.readTo(), held({ 0: 1, 1: 0 }));
     expect(take()).toEqual([]);
-    intake.noteBounds(intake.boundsRequest(1_500), held({ 0: 1, 1: 0 }));
+    intake.noteBounds(1_500, intake.readTo(), held({ 0: 1, 1: 0 }));
     expect(take()).toEqual([1]);
     receive(1, 5);
-    intake.noteBounds(intake.boundsRequest(9_000), held({ 0: 2, 1: 1 }));
+    intake.noteBounds(9_000, intake.readTo(), held({ 0: 2, 1: 1 }));
     expect(take()).toEqual([]);
   });
 
   it('is not refused for what was written and read while the end of the topic was requested', () => {
     const { intake, receive } = make({ 0: START });
     receive(0, 1);
-    const request = intake.boundsRequest(1_000);
+    const read = intake.readTo();
     receive(0, 2);
-    expect(() => intake.noteBounds(request, held({ 0: 1 }))).not.toThrow();
-    intake.noteBounds(intake.boundsRequest(2_000), held({ 0: 2 }));
+    expect(() => intake.noteBounds(1_000, read, held({ 0: 1 }))).not.toThrow();
+    intake.noteBounds(2_000, intake.readTo(), held({ 0: 2 }));
     expect(intake.telemetry().partitions).toMatchObject([{ nextOffset: 0, endOffset: 2 }]);
   });
 
   it('is not refused when retention cuts up to the message that is due, and what was applied last is not compared yet', () => {
     const { intake } = make({ 0: behindFive('any') });
     const bounds = (low: number) => new Map([[0, { low, high: 9 }]]);
-    expect(() => intake.noteBounds(intake.boundsRequest(1), bounds(5))).not.toThrow();
-    expect(() => intake.noteBounds(intake.boundsRequest(1), bounds(6))).toThrow('removed everything before 6');
+    expect(() => intake.noteBounds(1, intake.readTo(), bounds(5))).not.toThrow();
+    expect(() => intake.noteBounds(1, intake.readTo(), bounds(6))).toThrow('removed everything before 6');
   });
 
   it('is refused when the topic moves from under it', () => {
     const { intake, receive } = make({ 0: START });
     receive(0, 1, 2);
-    expect(() => intake.noteBounds(intake.boundsRequest(1), held({ 0: 1 }))).toThrow('created again');
-    expect(() => intake.noteBounds(intake.boundsRequest(1), new Map([[0, { low: 3, high: 9 }]]))).toThrow(
+    expect(() => intake.noteBounds(1, intake.readTo(), held({ 0: 1 }))).toThrow('created again');
+    expect(() => intake.noteBounds(1, intake.readTo(), new Map([[0, { low: 3, high: 9 }]]))).toThrow(
       'removed everything before 3',
     );
   });

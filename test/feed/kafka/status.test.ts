@@ -20,7 +20,7 @@ function partitionsIn(text: string): PartitionTelemetry[] {
   if (text === '-') return [];
   return text.split(' ').map((each, partition) => {
     const [next, end] = each.split('..');
-    return { partition, nextOffset: Number(next), endOffset: end === '?' ? null : Number(end), passedOver: false };
+    return { partition, nextOffset: Number(next), endOffset: end === '?' ? null : Number(end), isIdle: false };
   });
 }
 

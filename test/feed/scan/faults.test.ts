@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { TOPIC_KIND } from '../../../src/feed/kafka/kafka-kind.ts';
 import { createScanClient } from '../../../src/feed/scan/scan-client.ts';
-import { decodeAlone } from '../../../src/ingest/decode-chunks.ts';
 import { makeDataDirectory } from '../../../src/views/store/database.ts';
 import { ViewsWriter } from '../../../src/views/write/writer.ts';
 import { serveScan } from '../../support/feed/serve.ts';
@@ -12,6 +11,7 @@ import { freshDirectory } from '../../support/program/fresh-directory.ts';
 import { freshScan } from '../../support/scan/fresh-scan.ts';
 import { DSO, scanLedger, timeOf } from '../../support/scan/ledger.ts';
 import { type Fault, startFakeScan } from '../../support/scan/server.ts';
+import { decodeAlone } from '../../support/views/inline-feed.ts';
 import { replayInto, WRITER_OPTIONS } from '../../support/views/replayed.ts';
 import { dumpViews } from '../../support/views/views-dump.ts';
 
@@ -193,7 +193,7 @@ describe('a network', () => {
       writer.beginSource({ name: 'topic t', kind: TOPIC_KIND });
       writer.followSource({ identity, cursors: new Map([['0', '0']]) });
       for (const [offset, line] of LINES.slice(0, 70).entries())
-        writer.apply(decodeAlone({ lane: '0', offset, bytes: Buffer.from(line) }, { migrationId: 0 }));
+        writer.apply(decodeAlone({ lane: '0', offset, bytes: Buffer.from(line) }));
       writer.commit();
     }
     await using service = await serveScan(options());

@@ -4,7 +4,6 @@ import { get, type IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { answersFrom } from '../../../src/holdings/answer.ts';
 import { openHoldings } from '../../support/http/holdings-service.ts';
 import { readCsv } from '../../support/http/read-csv.ts';
 import { type Service, startService } from '../../support/http/service.ts';
@@ -100,31 +99,6 @@ describe('the rows of all pages in one answer', () => {
     expect(db.pragma('wal_checkpoint(TRUNCATE)')).toEqual([{ busy: 0, log: 0, checkpointed: 0 }]);
     db.close();
     for (const response of slow) expect(readCsv(await rest(response)).rows).toHaveLength(17_999);
-  });
-
-  test('are read only as they are taken', async () => {
-    let asked = 0;
-    using holdings = openHoldings(dataDir);
-    const answers = answersFrom(holdings.store, { emptyOwners: 'zero' });
-    const counted = {
-      json: answers.json,
-      table: (...given: Parameters<typeof answers.table>) => {
-        asked += 1;
-        return answers.table(...given);
-      },
-    };
-    using service = openHoldings(dataDir, { answers: counted });
-    const head = await service.app.request(`${V1}/snapshots?migration_id=0&limit=all&format=csv`, { method: 'HEAD' });
-    expect([head.status, asked]).toEqual([200, 1]);
-    const response = await service.app.request(`${V1}/snapshots?migration_id=0&limit=all&format=csv`);
-    const reader = response.body!.getReader();
-    expect(asked).toBe(2);
-    for (let taken = 0; taken < 5; taken++) {
-      expect((await reader.read()).value!.length).toBeGreaterThan(50_000);
-      expect(asked).toBe(2 + taken);
-    }
-    await reader.cancel();
-    expect(asked).toBe(6);
   });
 
   test('break off where they cannot be read on, which the log says', async () => {

@@ -83,11 +83,6 @@ describe('a request', () => {
       }
   });
 
-  test('is answered at the root only', async () => {
-    for (const target of TARGETS) expect((await app.request(`/api/scan${V1}/${target}`)).status).toBe(404);
-    expect((await app.request(`${V1}/top`, { method: 'POST' })).headers.get('allow')).toBe('GET, HEAD, OPTIONS');
-  });
-
   test('with HEAD has the headers of GET and no body', async () => {
     for (const target of [...TARGETS, 'owners?limit=all&format=csv']) {
       const [head, get] = [

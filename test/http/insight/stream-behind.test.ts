@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
-import { openStream } from '../../support/http/event-stream.ts';
+import { openStream, shortEvents, withoutStatus } from '../../support/http/event-stream.ts';
 import { startStreaming } from '../../support/http/streaming-service.ts';
-import { told, withoutStatus } from '../../support/http/told.ts';
 import { parseLedger, partyOf } from '../../support/ledger/parse-ledger.ts';
 import { freshDirectory } from '../../support/program/fresh-directory.ts';
 import { linesOf, replayInto } from '../../support/views/replayed.ts';
@@ -32,7 +31,7 @@ it('sends only the newest snapshot while the service is behind, and says of whic
   await apply('01:11 =h :\n01:01 m1 =i : +e alice 2\n01:11 m1 =j :\n01:21 m1 =k : -e');
   await stream.until(() => withoutStatus(stream).length === 4);
   service.set({ phase: 'caught_up' });
-  await stream.until(() => told(stream).at(-1) === 'status caught_up');
+  await stream.until(() => shortEvents(stream).at(-1) === 'status caught_up');
   await apply('01:31 m1 =l :\n01:21 =m : -a\n01:31 =n :');
   await stream.until(() => withoutStatus(stream).length === 9);
   expect(withoutStatus(stream)).toEqual([

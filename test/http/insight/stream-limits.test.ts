@@ -1,14 +1,5 @@
-import { IncomingMessage, ServerResponse } from 'node:http';
-import { Socket } from 'node:net';
-import { setImmediate } from 'node:timers/promises';
-import { Hono } from 'hono';
-import { pino } from 'pino';
 import { afterAll, expect, it } from 'vitest';
-import { createCors } from '../../../src/http/routing.ts';
-import { STREAM_LIMITS } from '../../../src/http/stream-operation.ts';
-import { createStreams, streamRoute } from '../../../src/http/streams.ts';
 import { openStream } from '../../support/http/event-stream.ts';
-import { STATUS } from '../../support/http/holdings-service.ts';
 import { MANY_OWNERS, manyChanges } from '../../support/http/many-changes.ts';
 import { startStreaming } from '../../support/http/streaming-service.ts';
 import { temporaryDirectory } from '../../support/program/temporary-directory.ts';
@@ -54,20 +45,6 @@ it('cuts a client for which too much is held, however lately it took some', asyn
   await expect.poll(() => service.streams.openCount()).toBe(1);
 });
 
-it('reads for a client no further than it takes', async () => {
-  await using service = await startStreaming(dataDir, { takeTimeoutMs: 3_600_000 });
-  using idle = await openStream(service.url, { owners: MANY_OWNERS, lastEventId: FIRST });
-  idle.pause();
-  using reading = await openStream(service.url, { owners: MANY_OWNERS, lastEventId: FIRST });
-  await reading.until(() => reading.events.at(-1)?.id === LAST);
-  service.set({ degraded: ['so that there is more to send'] });
-  await reading.until(() => reading.named('status').length === 2);
-  idle.resume();
-  await idle.until(() => idle.named('status').length === 2);
-  await idle.until(() => idle.events.at(-1)?.id === LAST);
-  expect(idle.named('snapshot').map(({ id }) => id)).toEqual(reading.named('snapshot').map(({ id }) => id));
-});
-
 it('opens as many streams as may be, in all and of one client, and says when to try again', async () => {
   await using service = await startStreaming(dataDir, { streamsMax: 5, streamsPerAddressMax: 2 });
   const from = (localAddress: string) => openStream(service.url, { localAddress });
@@ -90,26 +67,6 @@ it('opens as many streams as may be, in all and of one client, and says when to 
   expect(open.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200, 200]);
   for (const stream of open) stream[Symbol.dispose]();
   await expect.poll(() => service.streams.openCount()).toBe(0);
-});
-
-it('opens no more where several that ask at once are answered by the views at once', async () => {
-  const views = Promise.withResolvers<null>();
-  const streams = createStreams({
-    store: { facts: () => views.promise as Promise<never> },
-    status: async () => STATUS,
-    lookMs: 60_000,
-    logger: pino({ level: 'silent' }),
-    limits: { ...STREAM_LIMITS, streamsPerAddressMax: 2 },
-  });
-  const { path, handle } = streamRoute({ streams, clientAddress: () => '127.0.0.2' }, createCors([]));
-  const app = new Hono().get(path, handle).onError((error, c) => c.text(error.message, 503));
-  const ask = () => app.request(path, {}, { outgoing: new ServerResponse(new IncomingMessage(new Socket())) });
-  const asked = Promise.all([ask(), ask(), ask(), ask()]);
-  await setImmediate();
-  views.resolve(null);
-  await asked;
-  expect(streams.openCount()).toBe(2);
-  streams.end();
 });
 
 it("counts the clients of a trusted proxy apart, and believes nobody else's word", async () => {

@@ -63,17 +63,6 @@ it('takes a hundred owners, and one of them as often as it is given', async () =
   expect(stream.status).toBe(200);
 });
 
-it('is at the root only, and answers GET only', async () => {
-  expect((await fetch(`${service.url}/api/scan/holdfast/v1/stream`)).status).toBe(404);
-  const post = await ask('', { method: 'POST' });
-  expect([post.status, post.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);
-  const preflight = await ask('', {
-    method: 'OPTIONS',
-    headers: { 'access-control-request-headers': 'last-event-id' },
-  });
-  expect([preflight.status, preflight.headers.get('access-control-allow-headers')]).toEqual([204, 'last-event-id']);
-});
-
 it('sends what its document says', async () => {
   const alice = 'alice::12203d32e794974ff887169be79f8613605a302ed9b893a93f7b4ccec6dce67cc4ec';
   using stream = await openStream(service.url, { owners: [alice], lastEventId: '0 2025-02-12T00:10:00Z' });

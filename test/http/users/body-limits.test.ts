@@ -87,21 +87,4 @@ describe('the limits of a body', () => {
     const body = `{"user":{"id":"plain","metadata":{"annotations":{${annotations}}}},"updateMask":{"paths":["metadata"]}}`;
     expect((await ask(large, 'xadmin', 'PATCH /v2/users/plain', body)).status).toBe(403);
   });
-
-  it('take header lines of 64 KiB, and refuse larger ones', async () => {
-    const token = `${await world.token('plain')}`;
-    expect(
-      (await ask(world, 'plain', 'GET /v2/authenticated-user', null, { 'x-padding': 'x'.repeat(65_000) })).status,
-    ).toBe(200);
-    expect(
-      (
-        await ask(world, 'nobody', 'GET /v2/authenticated-user', null, {
-          authorization: `Bearer ${token}${'x'.repeat(64_000)}`,
-        })
-      ).status,
-    ).toBe(401);
-    expect(
-      (await ask(world, 'plain', 'GET /v2/authenticated-user', null, { 'x-padding': 'x'.repeat(90_000) })).status,
-    ).toBe(431);
-  });
 });

@@ -27,13 +27,6 @@ describe(`${TIMES} requests at once`, () => {
     expect(JSON.parse((await ask(world, 'admin', 'GET /v2/users/contested')).text)).toEqual(winner);
   });
 
-  it('that create different users: all are there', async () => {
-    expect(statuses(await atOnce('POST /v2/users', (at) => ({ user: { id: `c${at}` } })))).toEqual(
-      Array(TIMES).fill(200),
-    );
-    for (let at = 0; at < TIMES; at += 1) expect((await ask(world, 'admin', `GET /v2/users/c${at}`)).status).toBe(200);
-  });
-
   it('that change one user on the same version: one wins, the others read of the concurrent update', async () => {
     await made('versioned');
     const answers = await atOnce('PATCH /v2/users/versioned', (at) => ({
@@ -61,23 +54,6 @@ describe(`${TIMES} requests at once`, () => {
     const answers = await atOnce('PATCH /v2/users/revoked/rights', () => ({ userId: 'revoked', rights: [right] }));
     expect(statuses(answers)).toEqual(Array(TIMES).fill(200));
     expect(answers.filter(({ text }) => text !== '{"newlyRevokedRights":[]}')).toHaveLength(1);
-  });
-
-  it('F9 that grant one right: exactly one has it in its answer', async () => {
-    await made('granted');
-    const answers = await atOnce('POST /v2/users/granted/rights', () => ({ userId: 'granted', rights: [right] }));
-    expect(statuses(answers)).toEqual(Array(TIMES).fill(200));
-    expect(answers.filter(({ text }) => text !== '{"newlyGrantedRights":[]}')).toHaveLength(1);
-  });
-
-  it('that delete one user: one wins, the others find no user', async () => {
-    await made('deleted');
-    expect(statuses(await atOnce('DELETE /v2/users/deleted', () => ({})))).toEqual(oneOf(200, 404));
-  });
-
-  it('that add a provider: one wins, the others read that it exists', async () => {
-    const identityProviderConfig = { identityProviderId: 'new', issuer: 'new', jwksUrl: 'https://new.example' };
-    expect(statuses(await atOnce('POST /v2/idps', () => ({ identityProviderConfig })))).toEqual(oneOf(200, 409));
   });
 
   it('that fill the last places of providers: no more than sixteen', async () => {

@@ -1,5 +1,5 @@
 import { IncomingMessage } from 'node:http';
-import { connect, Socket } from 'node:net';
+import { Socket } from 'node:net';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createMetrics } from '../../../src/http/prometheus.ts';
@@ -16,61 +16,40 @@ beforeAll(async () => {
 afterAll(() => world[Symbol.asyncDispose]());
 
 const ODD_TEXTS: readonly string[] = [
-  '\u0000',
   'a\u0000b',
   "' OR '1'='1",
-  '"; DROP TABLE user; --',
   '../../etc/passwd',
-  '..\\..\\secrets',
   '%2e%2e%2f',
-  '%s%s%n',
-  '${7*7}',
   '<script>alert(1)</script>',
   '\u202eadmin',
-  'ａｄｍｉｎ',
   'participant_admin\u200b',
-  'participant_admin ',
   'PARTICIPANT_ADMIN',
   '\ud800',
-  '\udc00x',
   '💥'.repeat(100),
-  'é'.normalize('NFD'),
   '__proto__',
-  'constructor',
   'toString',
   '\r\nSet-Cookie: a=b',
   'a'.repeat(100_000),
-  '\u{10ffff}',
 ];
 const right = (kind: unknown): unknown => ({ user: { id: 'victim' }, rights: [{ kind }] });
 
 /** Bodies that no honest client sends; the same are sent to every operation that takes one. */
 const BODIES: readonly string[] = [
   '{"__proto__":{"user":{"id":"polluted"}}}',
-  '{"constructor":{"prototype":{"user":{"id":"polluted"}}}}',
   '{"user":{"__proto__":{"id":"polluted"}}}',
   '{"user":{"id":"victim","metadata":{"annotations":{"__proto__":"polluted"}}}}',
   '{"user":{"id":"victim","metadata":{"__proto__":{"annotations":{"a":"b"}}}}}',
   '{"user":{"id":"victim"},"rights":{"length":1,"0":{"kind":{"ParticipantAdmin":{"value":{}}}}}}',
-  '{"user":{"id":"a"},"user":{"id":""}}',
   '{"user":{"id":"\\ud800"}}',
   '{"user":{"id":{"toString":"x"}}}',
-  '{"user":{"id":["participant_admin"]}}',
   '{"user":{"id":1e999}}',
   '{"user":{"id":"victim","isDeactivated":"false"}}',
   `{"user":{"id":"victim","metadata":{"annotations":{${'"a":"b",'.repeat(10_000)}"a":"b/"}}},"userId":5}`,
   `{"a":${'{"a":'.repeat(70)}1${'}'.repeat(70)}}`,
   `${'['.repeat(100_000)}`,
-  `{"x":"${'\\u0041'.repeat(10_000)}"}`,
   '{"user":{"id":"victim"}',
   '\ufeff{"user":{"id":""}}',
-  '{"user":NaN}',
-  '{"user":undefined}',
-  "{'user':{}}",
   '{"user":{"id":"x"},}',
-  '/* */{}',
-  '-',
-  '1e',
   ...[
     { __proto__: null, ParticipantAdmin: { value: 1 } },
     { participantAdmin: { value: {} } },
@@ -177,97 +156,18 @@ describe('a page token', () => {
   });
 });
 
-describe('hostile HTTP', () => {
-  const send = (text: string): Promise<string> =>
-    new Promise((resolve) => {
-      const { hostname, port } = new URL(world.area.url);
-      let answer = '';
-      const socket = connect(Number(port), hostname, () => socket.end(text));
-      socket.on('data', (chunk) => {
-        answer += chunk;
-      });
-      socket.on('error', () => resolve(answer));
-      socket.on('close', () => resolve(answer));
-    });
-
-  it.each<readonly [string, number, (token: string) => string]>([
-    [
-      'two Content-Lengths',
-      400,
-      () => 'POST /v2/users HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nContent-Length: 3\r\n\r\n{}',
-    ],
-    [
-      'a Content-Length and chunks',
-      400,
-      () =>
-        'POST /v2/users HTTP/1.1\r\nHost: localhost\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
-    ],
-    [
-      'a negative Content-Length',
-      400,
-      () => 'POST /v2/users HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n',
-    ],
-    ['a body that never comes', 400, () => 'POST /v2/users HTTP/1.1\r\nHost: localhost\r\nContent-Length: 50\r\n\r\n{'],
-    ['no Host', 400, () => 'GET /v2/users HTTP/1.1\r\n\r\n'],
-    [
-      'an absolute target',
-      403,
-      (token) =>
-        `GET http://elsewhere/v2/users HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nConnection: close\r\n\r\n`,
-    ],
-    ['a NUL in the path', 400, () => 'GET /v2/users/\0 HTTP/1.1\r\nHost: localhost\r\n\r\n'],
-    [
-      'a newline in a header',
-      400,
-      (token) =>
-        `GET /v2/users HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer\n ${token}\r\nConnection: close\r\n\r\n`,
-    ],
-    ['an unknown method', 400, () => 'BREW /v2/users HTTP/1.1\r\nHost: localhost\r\n\r\n'],
-    [
-      'a path that leaves the area',
-      400,
-      (token) =>
-        `GET /v2/users/../../v0/x HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nConnection: close\r\n\r\n`,
-    ],
-    [
-      'a body after GET',
-      200,
-      (token) =>
-        `GET /v2/authenticated-user HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`,
-    ],
-    [
-      'two traceparents',
-      401,
-      () =>
-        `GET /v2/users HTTP/1.1\r\nHost: localhost\r\ntraceparent: a\r\ntraceparent: b\r\nConnection: close\r\n\r\n`,
-    ],
-    [
-      'four hundred headers',
-      401,
-      () =>
-        `GET /v2/users HTTP/1.1\r\nHost: localhost\r\n${Array.from({ length: 400 }, (_, at) => `x-${at}: y`).join('\r\n')}\r\nConnection: close\r\n\r\n`,
-    ],
-  ])('%s', async (_, status, text) => {
-    const answer = await send(text((await world.token('plain'))!));
-    expect(answer.slice(0, 12)).toBe(`HTTP/1.1 ${status}`);
-    expect(answer).not.toMatch(/\bat .*\.ts:\d|node_modules|SQLITE/);
-    await checkUnharmed();
+it('refuses a body that fails while it is being refused', async () => {
+  const body = new ReadableStream({
+    pull: (controller) => controller.enqueue(Buffer.alloc(70_000)),
+    cancel: () => Promise.reject(new Error('gone')),
   });
-
-  it('a body that fails while it is being refused', async () => {
-    const body = new ReadableStream({
-      pull: (controller) => controller.enqueue(Buffer.alloc(70_000)),
-      cancel: () => Promise.reject(new Error('gone')),
-    });
-    const app = createUsersArea({
-      users: world.area.users,
-      logger: pino({ level: 'silent' }),
-      metrics: createMetrics(),
-      clientAddress: () => '',
-    });
-    const init = { method: 'POST', body, duplex: 'half' } as RequestInit;
-    const response = await app.request('/v2/users', init, { incoming: new IncomingMessage(new Socket()) });
-    expect(response.status).toBe(413);
-    await new Promise((resolve) => setTimeout(resolve, 50));
+  const app = createUsersArea({
+    users: world.area.users,
+    logger: pino({ level: 'silent' }),
+    metrics: createMetrics(),
+    clientAddress: () => '',
   });
+  const init = { method: 'POST', body, duplex: 'half' } as RequestInit;
+  const response = await app.request('/v2/users', init, { incoming: new IncomingMessage(new Socket()) });
+  expect(response.status).toBe(413);
 });

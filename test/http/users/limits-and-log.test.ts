@@ -1,7 +1,6 @@
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
-import { EMPTY_USER } from '../../../src/users/user-requests.ts';
 import { type Answered, ask } from '../../support/users/cases.ts';
 import { insertUser, startWorld } from '../../support/users/world.ts';
 
@@ -42,18 +41,6 @@ describe('the limits of counts', () => {
     });
     expect((await ask(world, 'admin', 'DELETE /v2/users/ninth')).status).toBe(200);
     expect((await ask(world, 'admin', 'POST /v2/users', '{"user":{"id":"tenth"}}')).status).toBe(200);
-  });
-
-  it('of the users that are counted for a message is said', async () => {
-    await using world = await startWorld();
-    const member = { ...EMPTY_USER, identityProviderId: 'Y', resourceVersion: 0n };
-    world.area.users.write((users) => {
-      for (let at = 0; at < 998; at += 1) users.insertUser({ ...member, id: `y${at}` });
-    });
-    const refusal = async (): Promise<string> => (await ask(world, 'admin', 'DELETE /v2/idps/Y')).text;
-    expect(await refusal()).toContain('while more than 1000 users refer to it');
-    world.area.users.write((users) => users.deleteUser('y0'));
-    expect(await refusal()).toContain('while 1000 users refer to it');
   });
 
   it('of rights and of pages are those of the settings, and /v2/version names them', async () => {
@@ -189,16 +176,5 @@ describe('a fault of ours', () => {
       operation: 'getAuthenticatedUser',
       err: { message: 'no such table: user_annotation' },
     });
-  });
-
-  it('with the token is answered as one', async () => {
-    await using world = await startWorld();
-    const db = new Database(join(world.area.dataDir, 'users.db'));
-    db.exec('DROP TABLE user_right');
-    db.close();
-    const answered = await ask(world, 'plain', RECORD);
-    expect(answered.status).toBe(500);
-    const context = { ledger_api_error: 'invalid token' };
-    expect(JSON.parse(answered.text)).toMatchObject({ code: 'NA', grpcCodeValue: 13, context });
   });
 });

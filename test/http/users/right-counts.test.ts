@@ -57,23 +57,6 @@ describe('the rights of a user', () => {
     expect(rightsOf('half')).toBe(5);
   });
 
-  it('of other kinds are others, also of one party', async () => {
-    await create('kinds', named('a', 'b', 'c'));
-    const reads = '{"kind":{"CanReadAs":{"value":{"party":"a"}}}}';
-    const executes = '{"kind":{"CanExecuteAs":{"value":{"party":"a"}}}}';
-    const readsAny = '{"kind":{"CanReadAsAnyParty":{"value":{}}}}';
-    await grant('kinds', [reads, executes, readsAny].join(','), TOO_MANY);
-    expect(await grant('kinds', [executes, actsAs('a'), reads].join(','), '200')).toBe(
-      `{"newlyGrantedRights":[${executes},${reads}]}`,
-    );
-  });
-
-  it('are counted after what else is wrong with the request', async () => {
-    const many = named('a', 'b', 'c', 'd', 'e', 'f');
-    await grant('full', `${many},${actsAs('')}`, '400 INVALID_ARGUMENT ~Daml-LF Party is empty');
-    await grant('missing', many, '404 USER_NOT_FOUND');
-  });
-
   it('are revoked once each, of many named those that the user had', async () => {
     await create('revoked', named('a', 'b', 'c'));
     const many = named('c', ...Array.from({ length: 5_000 }, (_, at) => `p${at}`), 'a', 'c');

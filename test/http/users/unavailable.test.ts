@@ -1,8 +1,6 @@
 import { join } from 'node:path';
 import DatabaseFile from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { UsersError, unavailable } from '../../../src/users/users-error.ts';
-import { temporaryDirectory } from '../../support/program/temporary-directory.ts';
 import { ask } from '../../support/users/cases.ts';
 import { onTransaction } from '../../support/users/on-transaction.ts';
 import { startWorld, type World } from '../../support/users/world.ts';
@@ -39,30 +37,5 @@ describe('users.db in the hands of another program', () => {
     other.exec('ROLLBACK');
     other.close();
     expect((await create('held')).status).toBe(200);
-  });
-});
-
-describe('a fault of the machine', () => {
-  it('may pass where the disk is full; no other error is called so', () => {
-    using folder = temporaryDirectory();
-    const db = new DatabaseFile(folder.at('full.db'));
-    db.exec('CREATE TABLE t(x)');
-    db.pragma('max_page_count = 2');
-    const errorOf = (sql: string): unknown => {
-      try {
-        return db.exec(sql);
-      } catch (error) {
-        return error;
-      }
-    };
-    const full = unavailable(errorOf('INSERT INTO t VALUES (zeroblob(100000))')) as UsersError;
-    expect(full).toBeInstanceOf(UsersError);
-    expect([full.code, full.message]).toEqual([
-      'INDEX_DB_SQL_TRANSIENT_ERROR',
-      expect.stringContaining('(database or disk is full)'),
-    ]);
-    const other = errorOf('INSERT INTO nothing VALUES (1)');
-    expect(unavailable(other)).toBe(other);
-    db.close();
   });
 });

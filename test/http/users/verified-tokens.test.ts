@@ -1,8 +1,6 @@
-import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { BoundedMap } from '../../../src/users/bounded-map.ts';
 import { ask } from '../../support/users/cases.ts';
-import { keyToken, makeKey, nowS, secretToken } from '../../support/users/keys.ts';
+import { keyToken, makeKey } from '../../support/users/keys.ts';
 import { ISSUER, startWorld, type World } from '../../support/users/world.ts';
 
 const RECORD = 'GET /v2/authenticated-user';
@@ -113,41 +111,6 @@ describe('a token that was verified before', () => {
       expect((await ask(world, 'admin', 'POST /v2/users/xadmin/rights', rights)).status).toBe(200);
     }
   });
-
-  it('is refused from the moment it expires', async () => {
-    const expiresS = nowS() + 60;
-    let nowMs = Date.now();
-    await using standing = await startWorld({}, { nowMs: () => nowMs });
-    const token = await secretToken({ sub: 'plain', exp: expiresS });
-    for (const [atMs, status] of [
-      [nowMs, 200],
-      [expiresS * 1000 - 1, 200],
-      [expiresS * 1000, 401],
-      [expiresS * 1000 + 1, 401],
-    ] as const) {
-      nowMs = atMs;
-      expect((await ask(standing, token, RECORD)).status).toBe(status);
-    }
-  });
-
-  it('is refused in every order of changes, and taken exactly when everything is as it must be', async () => {
-    const changes = fc.constantFrom<readonly [string, string, string]>(
-      ['PATCH /v2/idps/X', provider({ isDeactivated: true }), 'providerOff'],
-      ['PATCH /v2/idps/X', provider({ isDeactivated: false }), 'providerOn'],
-      ['PATCH /v2/users/xplain', user('xplain', { isDeactivated: true }, 'is_deactivated'), 'userOff'],
-      ['PATCH /v2/users/xplain', user('xplain', { isDeactivated: false }, 'is_deactivated'), 'userOn'],
-    );
-    const state = { provider: true, user: true };
-    const property = fc.asyncProperty(fc.array(changes, { minLength: 1, maxLength: 8 }), async (sequence) => {
-      for (const [change, body, name] of sequence) {
-        expect((await ask(world, 'admin', change, body)).status).toBe(200);
-        state[name.startsWith('provider') ? 'provider' : 'user'] = name.endsWith('On');
-        const expected = state.provider ? (state.user ? '200' : '403 LAE') : '401';
-        expect(await outcome('xplain', RECORD)).toBe(expected);
-      }
-    });
-    await fc.assert(property, { numRuns: 15 });
-  });
 });
 
 describe('a body that takes its time', () => {
@@ -175,16 +138,6 @@ describe('a body that takes its time', () => {
 });
 
 describe('the memory of verified tokens', () => {
-  it('is bounded: the oldest is forgotten first', () => {
-    const map = new BoundedMap<string, number>(3);
-    for (const [at, key] of ['a', 'b', 'c', 'b', 'd'].entries()) map.set(key, at);
-    expect([...map]).toEqual([
-      ['b', 3],
-      ['c', 2],
-      ['d', 4],
-    ]);
-  });
-
   it('does not take a token of a key for one of another', async () => {
     const [one, two] = [makeKey('ES256', 'same'), makeKey('ES256', 'same')];
     const claims = { sub: 'xplain', iss: ISSUER.X };

@@ -1,4 +1,4 @@
-import { decodeMessage } from '../../../src/decode/decode.ts';
+import { decodeMessage } from '../../../src/decode/decode-message.ts';
 import { BadUpdate } from '../../../src/ledger/bad-update.ts';
 import type { Coin, CoinCreate, Decoded, LedgerEvent, LedgerUpdate } from '../../../src/ledger/update.ts';
 

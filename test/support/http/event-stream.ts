@@ -111,3 +111,17 @@ function parseEvent(block: string): StreamEvent {
   const data = JSON.parse(fields.get('data')!) as Record<string, unknown>;
   return { name: fields.get('event')!, id: fields.get('id') ?? null, data };
 }
+
+/** What happened in a stream, in short: `status reading`, `owner alice 00:10`, `snapshot 0 00:20 skipped true`. */
+export function shortEvents(stream: EventStream): string[] {
+  return stream.events.map(({ name, data }) => {
+    const time = String(data.record_time).slice(11, -1).replace(/:00$/, '');
+    if (name === 'status') return `status ${data.phase}`;
+    if (name === 'owner') return `owner ${String(data.party_id).split('::')[0]} ${time}`;
+    return `${name} ${data.migration_id} ${time}${'skipped' in data ? ` skipped ${data.skipped}` : ''}`;
+  });
+}
+
+export function withoutStatus(stream: EventStream): string[] {
+  return shortEvents(stream).filter((each) => !each.startsWith('status'));
+}

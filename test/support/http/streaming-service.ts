@@ -10,7 +10,7 @@ export interface StreamingService extends AsyncDisposable {
   readonly url: string;
   readonly streams: Streams;
   readonly log: readonly string[];
-  /** What the streams are told of the ingest from now on. */
+  /** The status of the ingest that streams are sent from now on. */
   set(status: Partial<StreamStatus>): void;
 }
 

@@ -4,7 +4,7 @@ import type { TemporaryDirectory } from '../program/temporary-directory.ts';
 import { replayInto } from '../views/replayed.ts';
 import { dumpViews } from '../views/views-dump.ts';
 import { type RunningService, serveTopic } from './service.ts';
-import { type TestTopic, untilSent } from './topic.ts';
+import type { TestTopic } from './topic.ts';
 
 /** A Holdfast that reads the topic, once it has all of it, has the rows of these lines read from a file. */
 export async function expectViewsOf(
@@ -12,7 +12,6 @@ export async function expectViewsOf(
   topic: TestTopic,
   { directory, dso, reader }: { directory: TemporaryDirectory; dso: string; reader?: RunningService },
 ): Promise<void> {
-  await untilSent(topic.address, topic.name);
   {
     const options = { dso, migrationId: '0', kafkaPartitionIdle: '300ms' };
     await using service = reader ?? (await serveTopic(topic, directory, options));

@@ -90,10 +90,5 @@ export function serveTopic(
   directory: TemporaryDirectory,
   options: Readonly<Record<string, unknown>> = {},
 ): Promise<RunningService> {
-  return serve({ ...topicOptions(topic, directory), ...options });
-}
-
-/** The options of `serveTopic`, for a service in another process. */
-export function topicOptions(topic: TestTopic, directory: TemporaryDirectory): Readonly<Record<string, unknown>> {
-  return { data: directory.at('views'), kafkaBrokers: topic.address, kafkaTopic: topic.name };
+  return serve({ data: directory.at('views'), kafkaBrokers: topic.address, kafkaTopic: topic.name, ...options });
 }

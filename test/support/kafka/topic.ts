@@ -151,17 +151,6 @@ async function untilEnded(kafka: Kafka, transactionalId: string): Promise<void> 
   }
 }
 
-/** Resolves when all can be read that `holdfast produce` has sent to a topic; a process that still sends is refused from then on. */
-export async function untilSent(address: string, topic: string): Promise<void> {
-  await untilEnded(createKafkaClient(plainConnection(address), keepingLogger()), `holdfast-produce.${topic}`);
-}
-
-/** `readTopic`, for a topic to which nobody sends any more. */
-export async function readSent(address: string, topic: string): Promise<Row[]> {
-  await untilSent(address, topic);
-  return readTopic(address, topic);
-}
-
 /** Every record of a topic but those of aborted transactions, by partition and offset. */
 export async function readTopic(address: string, topic: string): Promise<Row[]> {
   const kafka = createKafkaClient(plainConnection(address), keepingLogger());

@@ -1,4 +1,4 @@
-import type { FeeTerms } from '../../../src/ledger/expiry.ts';
+import type { FeeTerms } from '../../../src/ledger/coin.ts';
 
 /** fee(contract, R) = min(amount, (R - created) * rate): capped above, not below (docs/rules.md, fees). */
 export function holdingFee(terms: FeeTerms, round: bigint): bigint {

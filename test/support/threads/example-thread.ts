@@ -1,5 +1,5 @@
 import { Refusal } from '../../../src/refusal.ts';
-import type { ThreadContract } from '../../../src/threads/contract.ts';
+import type { ThreadContract } from '../../../src/threads/thread.ts';
 import { startThread, type Thread, threadFile } from '../../../src/threads/thread.ts';
 
 /** A thread for the tests of threads. */

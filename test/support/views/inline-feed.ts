@@ -1,17 +1,36 @@
-import type { Chunk } from '../../../src/chunk/chunk.ts';
-import type { Source, SourceStart } from '../../../src/feed/source.ts';
+import { type DecodedBatch, decodeBatch } from '../../../src/feed/decoded-batch.ts';
+import { type FileOptions, openFileSource } from '../../../src/feed/file/file-source.ts';
+import type { Message, Source, SourceStart } from '../../../src/feed/source.ts';
+import { messageBatches } from '../../../src/ingest/decode-pool.ts';
 import type { Feed } from '../../../src/ingest/feed-thread.ts';
-import { RawBuffers } from '../../../src/ingest/message-batches.ts';
-import { decodedChunks } from './decoded-chunks.ts';
 
-/** A feed that decodes in the caller's own thread, one chunk at a time. */
+/** One message as a batch of its own. */
+export function decodeAlone(message: Message, migrationId = 0): DecodedBatch {
+  return decodeBatch([message], Buffer.alloc(0), migrationId);
+}
+
+async function* decodedBatches(
+  source: Source,
+  { migrationId, signal }: { migrationId: number; signal: AbortSignal },
+): AsyncGenerator<DecodedBatch | SourceStart> {
+  for await (const batch of messageBatches(source, signal)) {
+    yield 'identity' in batch ? batch : decodeBatch(batch, Buffer.alloc(0), migrationId);
+  }
+}
+
+/** The batches of a feed file, decoded in this thread. */
+export async function* fileBatches(path: string, options: FileOptions = {}): AsyncGenerator<DecodedBatch> {
+  const decoding = { migrationId: 0, signal: new AbortController().signal };
+  for await (const batch of decodedBatches(openFileSource(path, options), decoding)) if ('raw' in batch) yield batch;
+}
+
+/** A feed that decodes in the caller's own thread, one batch at a time. */
 export function openInlineFeed(source: Source, { migrationId }: { migrationId: number }): Feed {
   const abort = new AbortController();
-  const buffers = new RawBuffers();
-  const chunks = decodedChunks(source, { migrationId, signal: abort.signal, buffers });
-  let coming: Promise<IteratorResult<Chunk | SourceStart>> | null = null;
+  const batches = decodedBatches(source, { migrationId, signal: abort.signal });
+  let coming: Promise<IteratorResult<DecodedBatch | SourceStart>> | null = null;
   return {
-    /** False only while a chunk is awaited; otherwise the next one may be there. */
+    /** False only while a batch is awaited; otherwise the next one may be there. */
     get ready() {
       return coming === null;
     },
@@ -22,20 +41,18 @@ export function openInlineFeed(source: Source, { migrationId }: { migrationId: n
       return source.progress();
     },
     async next(waitMs) {
-      coming ??= chunks.next();
+      coming ??= batches.next();
       const result = await withTimeout(coming, waitMs);
       if (result === 'late') return 'idle';
       coming = null;
       return result.done === true ? 'end' : result.value;
     },
     stored: (cursors, furthest) => source.stored?.(cursors, furthest),
-    applied({ raw }) {
-      buffers.giveBack(raw.buffer);
-    },
+    applied: () => {},
     async [Symbol.asyncDispose]() {
       abort.abort();
       await coming?.catch(() => {});
-      await chunks.return(undefined);
+      await batches.return(undefined);
     },
   };
 }

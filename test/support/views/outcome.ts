@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import type { HoldingsStore, OwnerFacts, Snapshot } from '../../../src/holdings/facts.ts';
-import type { ReplayOptions } from '../../../src/ingest/replay.ts';
+import type { ReplayOptions } from '../../../src/ingest/replay-files.ts';
 import { openViewsStore } from '../../../src/views/read/views-store.ts';
-import type { Counts } from '../../../src/views/write/counts.ts';
+import type { Counts } from '../../../src/views/write/state.ts';
 import { type Contract, type HistoryItem, importsOfOne, inOrder } from '../ledger/history.ts';
 import { parseLedger } from '../ledger/parse-ledger.ts';
 import { shortTime } from '../ledger/wire-text.ts';

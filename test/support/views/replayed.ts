@@ -1,5 +1,5 @@
 import { openFileSource } from '../../../src/feed/file/file-source.ts';
-import { type ReplayOptions, type ReplayResult, replayFiles } from '../../../src/ingest/replay.ts';
+import { type ReplayOptions, type ReplayResult, replayFiles } from '../../../src/ingest/replay-files.ts';
 import type { WriterOptions } from '../../../src/views/write/writer.ts';
 import { type HistoryItem, importsOfOne } from '../ledger/history.ts';
 import { ledgerApiLine } from '../ledger/ledger-api-lines.ts';

@@ -1,10 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, inject, it } from 'vitest';
-import { readBounds } from '../../../../src/feed/kafka/kafka-client.ts';
 import { expectViewsOf } from '../../../support/kafka/bridge.ts';
 import { serveTopic } from '../../../support/kafka/service.ts';
-import { createTopic, readSent, readTopic, type TestTopic } from '../../../support/kafka/topic.ts';
+import { createTopic, readTopic, type TestTopic } from '../../../support/kafka/topic.ts';
 import { createRandom } from '../../../support/ledger/random.ts';
+import { offsetOf } from '../../../support/ledger-api/answers.ts';
+import { freshParticipant } from '../../../support/ledger-api/fresh-participant.ts';
+import * as participants from '../../../support/ledger-api/ledger.ts';
+import { followedLines, seenLines, TEMPLATES, timesAt } from '../../../support/ledger-api/participant-ledger.ts';
+import { seedLines } from '../../../support/ledger-api/seed-lines.ts';
 import { freshDirectory } from '../../../support/program/fresh-directory.ts';
 import { type Ended, runProgram, startProgram } from '../../../support/program/program.ts';
 import { soakCount } from '../../../support/program/soak.ts';
@@ -14,19 +18,21 @@ import { DSO, scanLedger, timeOf } from '../../../support/scan/ledger.ts';
 
 const address = inject('kafka').addresses.plain;
 const directory = freshDirectory();
-const scan = freshScan({ migrationId: 0 });
-
-const LINES = scanLedger(71, 400);
-const SEEDED_AT = timeOf(LINES[150]!);
 const KILLS = soakCount(2);
 
-const argsFor = (topic: TestTopic, ...more: string[]): string[] => [
-  ...['produce', '--scan', scan.url, '--kafka-brokers', address, '--kafka-topic', topic.name],
-  ...['--scan-poll-interval', '100ms', '--scan-page-size', '20', ...more],
-];
-const produced = (topic: TestTopic, ...more: string[]): Promise<Ended> => runProgram(argsFor(topic, ...more));
+const valuesIn = async (topic: TestTopic): Promise<string[]> =>
+  (await readTopic(address, topic.name)).flatMap(({ value }) => value ?? []);
 
 describe('produce --scan', () => {
+  const scan = freshScan({ migrationId: 0 });
+  const LINES = scanLedger(71, 400);
+  const SEEDED_AT = timeOf(LINES[150]!);
+  const argsFor = (topic: TestTopic, ...more: string[]): string[] => [
+    ...['produce', '--scan', scan.url, '--kafka-brokers', address, '--kafka-topic', topic.name],
+    ...['--scan-poll-interval', '100ms', '--scan-page-size', '20', ...more],
+  ];
+  const produced = (topic: TestTopic, ...more: string[]): Promise<Ended> => runProgram(argsFor(topic, ...more));
+
   it(`--follow, killed with SIGKILL at random moments, ${KILLS} times, leaves a topic with the whole ledger`, {
     timeout: 60_000 + KILLS * 10_000,
   }, async () => {
@@ -37,91 +43,60 @@ describe('produce --scan', () => {
     for (let killed = 0; killed < KILLS; killed++) {
       await using program = startProgram(args);
       const until = Math.floor((LINES.length * (killed + 1)) / (KILLS + 1));
-      const moment = sleep(500 + random.below(2_000));
+      const before = (await valuesIn(topic)).length;
       while (scan.lines.length < until) {
         scan.add(...LINES.slice(scan.lines.length, Math.min(scan.lines.length + 7, until)));
-        await sleep(20);
+        await sleep(5);
       }
-      await moment;
+      await expect.poll(async () => (await valuesIn(topic)).length).toBeGreaterThan(before);
+      await sleep(random.below(100));
       program.kill('SIGKILL');
       await program.ended;
     }
     scan.add(...LINES.slice(scan.lines.length));
     {
       await using program = startProgram(args);
-      const texts = async (): Promise<number> =>
-        new Set((await readTopic(address, topic.name)).map((row) => row.value)).size;
-      await expect.poll(texts).toBe(LINES.length);
+      await expect.poll(async () => new Set(await valuesIn(topic)).size).toBe(LINES.length);
       program.kill('SIGTERM');
       expect(await program.ended).toMatchObject({ code: 0 });
     }
     await expectViewsOf(LINES, topic, { directory, dso: DSO, reader });
   });
 
-  it('gives each synchronizer its partition, and sends behind what the topic holds nothing twice', async () => {
+  it('gives each synchronizer its partition, and sends nothing twice where it ended by itself', async () => {
     const topic = await createTopic(address, { partitions: 2 });
     for (const end of [150, 151, 400]) {
       scan.add(...LINES.slice(scan.lines.length, end));
       const run = await produced(topic, '--start', 'beginning');
       expect(run).toMatchObject({ code: 0, stdout: expect.stringMatching(/ sent to topic .*, 2 partitions\n$/) });
     }
-    const rows = await readSent(address, topic.name);
+    const rows = await readTopic(address, topic.name);
     expect(rows.map(({ value }) => value).toSorted()).toEqual(LINES.toSorted());
     for (const { partition, value } of rows) expect(value!.includes('zweite::1220ee')).toBe(partition === 0);
     await expectViewsOf(LINES, topic, { directory, dso: DSO });
   });
 
-  it('sends a seed whole, and refuses a topic that holds half a one', async () => {
+  it('sends a snapshot import as it comes, and refuses a topic that ends within one', async () => {
     scan.add(...LINES.slice(0, 300));
     scan.change({ snapshots: [SEEDED_AT] });
+    const half = await createTopic(address);
+    scan.fail('/v1/holdings/summary', { status: 503, body: { error: 'busy' } });
+    {
+      await using program = startProgram(argsFor(half));
+      await expect.poll(async () => (await valuesIn(half)).length).toBeGreaterThan(0);
+      program.kill('SIGKILL');
+      await program.ended;
+    }
+    scan.fail('/v1/holdings/summary', null);
+    const sent = await valuesIn(half);
+    const text = expect.stringMatching(/ends within a snapshot import.*delete the topic.*fetch --output FILE/);
+    expect(await produced(half)).toMatchObject({ code: 2, stderr: text });
+    expect(await valuesIn(half)).toEqual(sent);
     const topic = await createTopic(address);
     expect(await produced(topic)).toMatchObject({ code: 0 });
     scan.add(...LINES.slice(300));
     expect(await produced(topic)).toMatchObject({ code: 0 });
     await expectViewsOf(seededFeed(LINES, { recordTime: SEEDED_AT }), topic, { directory, dso: DSO });
-    const half = await createTopic(address);
-    const rows = await readSent(address, topic.name);
-    await half.send(rows.slice(0, 10));
-    const refused = await produced(half);
-    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('ends within a seed') });
-    expect(await readSent(address, half.name)).toHaveLength(10);
-  });
-
-  it('sends nothing of a seed before all of it is there', async () => {
-    scan.add(...LINES);
-    scan.change({ snapshots: [SEEDED_AT] });
-    scan.fail('/v1/holdings/summary', { status: 503, body: { error: 'busy' } });
-    const topic = await createTopic(address);
-    {
-      await using program = startProgram(argsFor(topic));
-      await expect.poll(() => scan.asked.some(({ path }) => path.includes('summary'))).toBe(true);
-      program.kill('SIGKILL');
-      await program.ended;
-    }
-    expect(await readSent(address, topic.name)).toEqual([]);
-  });
-
-  it('begins no seed in a topic that has lost all that it had, nor behind what came meanwhile', async () => {
-    scan.add(...LINES);
-    scan.change({ snapshots: [SEEDED_AT] });
-    const topic = await createTopic(address, { partitions: 2 });
-    await topic.send(LINES.slice(0, 50).map((value) => ({ partition: 0, value })));
-    await topic.cut(0, 50);
-    const refused = await produced(topic);
-    expect(refused).toMatchObject({
-      code: 2,
-      stderr: expect.stringMatching(/no longer has what was in it.*another topic/),
-    });
-    const bounds = await topic.admin((admin) => readBounds(admin, topic.name));
-    expect([...bounds.values()].map(({ high }) => high)).toEqual([50, 0]);
-    const other = await createTopic(address);
-    scan.fail('/v1/holdings/summary', { status: 503, body: { error: 'busy' } });
-    await using program = startProgram(argsFor(other));
-    await expect.poll(() => scan.asked.some(({ path }) => path.includes('summary'))).toBe(true);
-    await other.send([{ partition: 0, value: LINES[0]! }]);
-    scan.fail('/v1/holdings/summary', null);
-    expect(await program.ended).toMatchObject({ code: 2, stderr: expect.stringContaining('another process') });
-    expect(await readSent(address, other.name)).toHaveLength(1);
   });
 
   it('refuses a topic of another network, and files beside a network', async () => {
@@ -131,8 +106,59 @@ describe('produce --scan', () => {
     scan.change({ dso: 'OTHER::1220ff' });
     const refused = await produced(topic, '--start', 'beginning');
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining(`has the coins of ${DSO}, and`) });
-    expect(await readSent(address, topic.name)).toHaveLength(50);
+    expect(await valuesIn(topic)).toHaveLength(50);
     const both = await produced(topic, 'feed.ndjson');
     expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining('name either files') });
+  });
+});
+
+describe('produce --ledger-api', () => {
+  const { DSO: dso, ownersIn, participantLedger } = participants;
+  const LINES = participantLedger(61, 300);
+  const FOLLOWED = ownersIn(LINES).slice(1, 5);
+  const OWN = followedLines(seenLines(LINES, { parties: FOLLOWED, templates: TEMPLATES }), FOLLOWED);
+  const SEEDED = 120;
+  const OFFSET = offsetOf(LINES[SEEDED - 1]!);
+  const seed = seedLines(OWN, { offset: OFFSET, times: timesAt(LINES, OFFSET) });
+  const participant = freshParticipant({ lines: LINES.slice(0, SEEDED) });
+  const offsetsIn = async (topic: TestTopic): Promise<number[]> =>
+    (await valuesIn(topic)).filter((value) => /"(Transaction|Reassignment)":/.test(value)).map(offsetOf);
+
+  it('sends a snapshot import and what follows it, continues after a kill, and is refused behind another participant', async () => {
+    const topic = await createTopic(address);
+    const args = [
+      ...[
+        'produce',
+        '--ledger-api',
+        participant.url,
+        '--ledger-api-parties',
+        FOLLOWED.join(','),
+        '--migration-id',
+        '0',
+      ],
+      ...['--kafka-brokers', address, '--kafka-topic', topic.name],
+    ];
+    const isSent = (until: number) => async (): Promise<boolean> =>
+      (await offsetsIn(topic)).includes(
+        offsetOf(OWN.findLast((line) => offsetOf(line) <= offsetOf(LINES[until - 1]!))!),
+      );
+    {
+      await using program = startProgram([...args, '--follow']);
+      await expect.poll(() => valuesIn(topic)).toContainEqual(expect.stringContaining('{"seed":'));
+      participant.add(...LINES.slice(SEEDED, 200));
+      await expect.poll(isSent(200)).toBe(true);
+      program.kill('SIGKILL');
+      await program.ended;
+    }
+    participant.add(...LINES.slice(200));
+    expect(await runProgram(args)).toMatchObject({ code: 0 });
+    expect(await isSent(LINES.length)()).toBe(true);
+    await expectViewsOf([...seed, ...OWN.filter((line) => offsetOf(line) > OFFSET)], topic, { directory, dso });
+    const sent = await offsetsIn(topic);
+    expect(sent).toEqual([...new Set(sent)]);
+    participant.lines.splice(0, LINES.length, ...participantLedger(62, 300));
+    const text = expect.stringMatching(/its last update is not one of this participant.*send to another topic/);
+    expect(await runProgram(args)).toMatchObject({ code: 2, stderr: text });
+    expect(await offsetsIn(topic)).toEqual(sent);
   });
 });

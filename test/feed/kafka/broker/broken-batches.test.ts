@@ -67,18 +67,10 @@ const bomb =
     compressWith(packer);
   };
 
+/** Of each codec and each place: test/feed/kafka/record-batches.test.ts. */
 const BROKEN: readonly (readonly [string, Send, RegExp])[] = [
-  ['another byte in its header', damaged(() => 26), /checksum/],
-  ['another byte in a key', damaged((batch) => batch.indexOf('the-key')), /checksum/],
   ['another byte in a value', damaged((batch) => batch.indexOf('record_time')), /checksum/],
-  ['another byte in a header of a record', damaged((batch) => batch.indexOf('the-header')), /checksum/],
-  ['another byte in its gzip', damaged((batch) => batch.length - 20, 'gzip'), /checksum/],
-  ['another byte in its Snappy', damaged((batch) => batch.length - 20, 'snappy'), /checksum/],
-  ['another byte in its LZ4', damaged((batch) => batch.length - 20, 'lz4'), /checksum/],
   ['another byte in its Zstandard', damaged((batch) => batch.length - 20, 'zstd'), /checksum/],
-  ['a gzip bomb', bomb('gzip'), /more than 128 MiB/],
-  ['a Snappy bomb', bomb('snappy'), /more than 128 MiB/],
-  ['an LZ4 bomb', bomb('lz4'), /more than 128 MiB/],
   ['a Zstandard bomb', bomb('zstd'), /more than 128 MiB/],
 ];
 

@@ -4,8 +4,11 @@ import { expect, inject, it } from 'vitest';
 import type { KafkaConnection } from '../../../../src/feed/kafka/kafka-client.ts';
 import { SASL_USER } from '../../../support/kafka/broker.ts';
 import { type Reading, startReading } from '../../../support/kafka/reading.ts';
+import { freshDirectory } from '../../../support/program/fresh-directory.ts';
+import { runProgram } from '../../../support/program/program.ts';
 
 const { addresses, certificates } = inject('kafka');
+const directory = freshDirectory();
 
 function connecting(connection: Omit<KafkaConnection, 'brokers'> & { broker: string }): Reading {
   const { broker, ...rest } = connection;
@@ -41,4 +44,15 @@ it.each([
 it('a login that a broker does not take ends the reading, and names the setting', async () => {
   await using reading = connecting({ broker: addresses.plain, ssl: null, sasl: login });
   expect(String(await reading.failure())).toContain('--kafka-sasl-mechanism');
+});
+
+it('a wrong password, which will never pass, ends the process, which says why', async () => {
+  const password = directory.writeLines('password', ['wrong']);
+  const { code, stderr } = await runProgram([
+    ...['serve', '--data', directory.at('views'), '--port', '0', '--kafka-topic', 't'],
+    ...['--kafka-brokers', addresses.sasl, '--kafka-sasl-mechanism', 'plain'],
+    ...['--kafka-sasl-username', SASL_USER.username, '--kafka-sasl-password-file', password],
+  ]);
+  expect(stderr.trim().split('\n').at(-1)).toMatch(/^holdfast: the Kafka consumer stopped: .*[Aa]uthentication/);
+  expect(code).toBe(1);
 });

@@ -1,235 +1,79 @@
 import { randomUUID } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { Writable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, inject, it } from 'vitest';
-import { runCommandLine } from '../../../../src/cli/command-line.ts';
 import { kafkajs } from '../../../../src/feed/kafka/kafkajs.ts';
-import { openPatientProducer } from '../../../../src/feed/kafka/topic-producer.ts';
+import { openTopicProducer } from '../../../../src/feed/kafka/topic-producer.ts';
 import { withoutNotices } from '../../../support/kafka/notices.ts';
 import { keepingLogger } from '../../../support/kafka/reading.ts';
-import { createTopic, plainConnection, readSent, type TestTopic } from '../../../support/kafka/topic.ts';
+import { createTopic, plainConnection, readTopic, type TestTopic } from '../../../support/kafka/topic.ts';
 import { emptyUpdate } from '../../../support/ledger/empty-update.ts';
 import { ledgerApiLine } from '../../../support/ledger/ledger-api-lines.ts';
 import { oddLedger } from '../../../support/ledger/options.ts';
 import { intoPartitions } from '../../../support/ledger/partitioned.ts';
 import { randomLedger } from '../../../support/ledger/random-ledger.ts';
+import { type Ended, holdfast } from '../../../support/program/command.ts';
 import { freshDirectory } from '../../../support/program/fresh-directory.ts';
+import { seedOf } from '../../../support/scan/active-contracts.ts';
+import { scanLedger, timeOf } from '../../../support/scan/ledger.ts';
 
 const { addresses, certificates } = inject('kafka');
 const address = addresses.plain;
-
 const directory = freshDirectory();
-const KEPT = ['retention.ms', 'retention.bytes'];
 
-interface Run {
-  readonly exitCode: number;
-  readonly stdout: string;
-  readonly stderr: string;
+async function produce(file: string, topic: string, ...more: string[]): Promise<Ended> {
+  const ended = await holdfast('produce', file, '--kafka-brokers', address, '--kafka-topic', topic, ...more);
+  return { ...ended, stderr: withoutNotices(ended.stderr) };
 }
+const produced = ({ name }: TestTopic, lines: readonly string[]): Promise<Ended> =>
+  produce(directory.writeLines('feed.ndjson', lines), name);
 
-async function produce(...args: string[]): Promise<Run> {
-  const written = { stdout: '', stderr: '' };
-  const into = (name: 'stdout' | 'stderr'): Writable =>
-    new Writable({
-      write(bytes, _, done) {
-        written[name] += String(bytes);
-        done();
-      },
-    });
-  const terminal = { env: {}, stdout: into('stdout'), stderr: into('stderr') };
-  const stopSignal = (): AbortSignal => new AbortController().signal;
-  const exitCode = await runCommandLine(['produce', ...args], { ...terminal, stopSignal });
-  return { exitCode, stdout: written.stdout, stderr: withoutNotices(written.stderr) };
-}
-
-async function recordsOf(topic: string): Promise<Map<number, (string | null)[]>> {
-  const rows = await readSent(address, topic);
-  return Map.groupBy(rows, (row) => row.partition)
-    .entries()
-    .reduce(
-      (records, [partition, of]) =>
-        records.set(
-          partition,
-          of.map((row) => row.value),
-        ),
-      new Map<number, (string | null)[]>(),
-    );
+async function valuesIn(topic: string, partition = 0): Promise<(string | null)[]> {
+  const rows = await readTopic(address, topic);
+  return rows.filter((row) => row.partition === partition).map(({ value }) => value);
 }
 
 const lines = (seed: number, synchronizers: number) => {
   const items = [...randomLedger(oddLedger(seed, { synchronizers, migrationId: 0 }))];
   return { items, rows: intoPartitions(items, 1, ledgerApiLine).map((row) => row.value) };
 };
+const updates = (from: number, to: number): string[] =>
+  Array.from({ length: to - from }, (_, n) => emptyUpdate('s', from + n));
 
-async function remove(topic: TestTopic): Promise<void> {
-  await topic.admin((admin) => admin.deleteTopics({ topics: [topic.name] }));
-}
-
-describe('holdfast produce', () => {
-  it('reads a named pipe once, into a topic of one partition', async () => {
+describe('produce into a new topic', () => {
+  it('reads a named pipe once, and makes one partition that keeps its messages for ever', async () => {
     const { rows } = lines(3, 3);
     const pipe = directory.namedPipe('pipe');
     const topic = `t-${randomUUID()}`;
-    const run = produce(pipe, '--kafka-brokers', address, '--kafka-topic', topic, '--create');
+    const run = produce(pipe, topic, '--create');
     await writeFile(pipe, `${rows.join('\n')}\n`);
-    expect(await run).toMatchObject({
-      exitCode: 0,
-      stdout: `${rows.length} messages sent to topic ${topic}, 1 partition\n`,
-    });
-    expect((await recordsOf(topic)).get(0)).toEqual(rows);
-  });
-
-  it('creates a topic that keeps what is in it for ever', async () => {
-    const made = `t-${randomUUID()}`;
-    writeFileSync(directory.at('one.ndjson'), `${emptyUpdate('s', 1)}\n`);
-    await produce(directory.at('one.ndjson'), '--kafka-brokers', address, '--kafka-topic', made, '--create');
-    const resources = [{ type: kafkajs.ConfigResourceTypes.TOPIC, name: made, configNames: KEPT }];
+    const stdout = `${rows.length} messages sent to topic ${topic}, 1 partition\n`;
+    expect(await run).toEqual({ code: 0, stdout, stderr: '' });
+    expect(await valuesIn(topic)).toEqual(rows);
+    const configNames = ['retention.ms', 'retention.bytes'];
+    const resources = [{ type: kafkajs.ConfigResourceTypes.TOPIC, name: topic, configNames }];
     const { admin } = await createTopic(address);
     const [found] = (await admin((client) => client.describeConfigs({ resources, includeSynonyms: false }))).resources;
-    const values = found!.configEntries.map(({ configName, configValue }) => [configName, configValue]);
-    expect(Object.fromEntries(values)).toEqual({ 'retention.ms': '-1', 'retention.bytes': '-1' });
+    expect(found!.configEntries.map(({ configValue }) => configValue)).toEqual(['-1', '-1']);
   });
 
-  it('sends nothing of files that are out of order', async () => {
-    const [late, early] = [emptyUpdate('s', 60), emptyUpdate('s', 0)].map((line, i) =>
-      directory.writeLines(`feed-${i}`, [line]),
-    ) as [string, string];
-    const topic = await createTopic(address);
-    const run = await produce(late, early, '--kafka-brokers', address, '--kafka-topic', topic.name);
-    expect(run).toMatchObject({ exitCode: 2, stderr: expect.stringContaining(`${early} is given after ${late}`) });
-    expect((await recordsOf(topic.name)).size).toBe(0);
-  });
-
-  it('makes a topic with a partition for each synchronizer, and sends checkpoints to every one', async () => {
+  it('makes a partition for each synchronizer, and sends checkpoints to every one', async () => {
     const { items, rows } = lines(3, 3);
-    const file = directory.writeLines('feed.ndjson', rows);
     const topic = `t-${randomUUID()}`;
-    const run = await produce(file, '--kafka-brokers', address, '--kafka-topic', topic, '--create');
-    expect(run).toEqual({
-      exitCode: 0,
-      stdout: `${rows.length} messages sent to topic ${topic}, 3 partitions\n`,
-      stderr: '',
-    });
-    const expected = intoPartitions(items, 3, ledgerApiLine);
-    const records = await recordsOf(topic);
-    for (const [partition, values] of records) {
-      expect(values).toEqual(expected.filter((row) => row.partition === partition).map((row) => row.value));
-    }
-  });
-
-  it('keeps to the partitions that a topic already has for its synchronizers', async () => {
-    const { items, rows } = lines(4, 3);
-    // Not those that it would give them.
-    const placed = (count: number) =>
-      intoPartitions(items.slice(0, count), 3, ledgerApiLine).map(({ partition, value }) => {
-        return { partition: (partition + 1) % 3, value };
-      });
-    const topic = await createTopic(address, { partitions: 3 });
-    await topic.send(placed(Math.floor(items.length / 2)));
-    const file = directory.writeLines('feed.ndjson', rows);
-    const run = await produce(file, '--kafka-brokers', address, '--kafka-topic', topic.name);
-    expect(run).toMatchObject({ exitCode: 0, stderr: '' });
-    expect(await readSent(address, topic.name)).toEqual(
-      placed(items.length).toSorted((a, b) => a.partition - b.partition),
-    );
-  });
-
-  it('refuses a synchronizer for which a topic has no partition left', async () => {
-    const topic = await createTopic(address, { partitions: 2 });
-    const file = directory.writeLines('feed.ndjson', lines(5, 3).rows);
-    const run = await produce(file, '--kafka-brokers', address, '--kafka-topic', topic.name);
-    expect(run.exitCode).toBe(2);
-    expect(run.stderr).toMatch(/has 2 partitions, each with a synchronizer of its own, and none for sync-/);
-    await remove(topic);
-  });
-
-  it('keeps a synchronizer in its partition where another one opens that partition', async () => {
-    const topic = await createTopic(address, { partitions: 3 });
-    const opening = ['a', 'b'].map((name) => ({ partition: 0, value: emptyUpdate(name, 1) }));
-    await topic.send(opening);
-    const sent = ['b', 'c', 'a'].map((name) => emptyUpdate(name, 2));
-    const file = directory.writeLines('feed.ndjson', [...opening.map((row) => row.value), ...sent]);
-    expect((await produce(file, '--kafka-brokers', address, '--kafka-topic', topic.name)).exitCode).toBe(0);
-    const [b, c, a] = sent;
-    const first = [...opening.map((row) => row.value), b, a];
-    const records = await recordsOf(topic.name);
-    expect([records.get(0), records.get(1), records.get(2)]).toEqual([first, [c], undefined]);
-  });
-
-  it('sends messages for a partition that was created since it began', async () => {
-    const topic = await createTopic(address);
-    await using producer = await openPatientProducer({
-      connection: plainConnection(address),
-      topic: topic.name,
-      create: null,
-      logger: keepingLogger(),
-      signal: new AbortController().signal,
-    });
-    await producer.send([{ partition: 0, value: Buffer.from('1') }]);
-    await topic.admin((admin) => admin.createPartitions({ topicPartitions: [{ topic: topic.name, count: 2 }] }));
-    const both = [0, 1].map((partition) => ({ partition, value: Buffer.from('2') }));
-    await producer.send(both);
-    const records = await recordsOf(topic.name);
-    expect([records.get(0), records.get(1)]).toEqual([['1', '2'], ['2']]);
-  });
-
-  it('reads a topic whose brokers do not know yet that they lead it', async () => {
-    // Most topics of so many partitions are in that state when they are said to be there.
-    for (let attempt = 0; attempt < 5; attempt++) {
-      await using producer = await openPatientProducer({
-        connection: plainConnection(address),
-        topic: `t-${randomUUID()}`,
-        create: { partitions: 60 },
-        logger: keepingLogger(),
-        signal: new AbortController().signal,
-      });
-      expect(await producer.partitionsByName(String, { all: false })).toEqual(new Map());
-    }
-  });
-
-  it('refuses a topic with a synchronizer in two partitions', async () => {
-    const topic = await createTopic(address, { partitions: 2 });
-    await topic.send([0, 1].map((partition) => ({ partition, value: emptyUpdate('a', 1) })));
-    const file = directory.writeLines('feed.ndjson', [emptyUpdate('a', 1), emptyUpdate('a', 2)]);
-    const run = await produce(file, '--kafka-brokers', address, '--kafka-topic', topic.name);
-    expect(run).toMatchObject({
-      exitCode: 2,
-      stderr: expect.stringContaining('has messages of a in partitions 0 and 1'),
-    });
-  });
-
-  it('says what could not be done where, in one line', async () => {
-    const topic = await createTopic(address, { config: { 'max.message.bytes': '1000000' } });
-    const large = directory.writeLines('large.ndjson', [
-      `{"update": {"Later": {"value": "${'x'.repeat(2_000_000)}"}}}`,
-    ]);
-    const broken = directory.at('broken.ndjson.gz');
-    writeFileSync(broken, gzipSync(lines(8, 1).rows.join('\n')).subarray(0, -20));
-    const cases: [string[], string][] = [
-      [[broken, '--kafka-brokers', address], `${broken}, `],
-      [[large, '--kafka-brokers', address], 'max.message.bytes'],
-      [
-        [large, '--kafka-brokers', addresses.tls],
-        `cannot write to topic ${topic.name}: Closed connection (broker ${addresses.tls})`,
-      ],
-    ];
-    for (const [args, message] of cases) {
-      const run = await produce(...args, '--kafka-topic', topic.name);
-      expect(run).toMatchObject({ exitCode: 1, stderr: expect.stringContaining(message) });
-      expect(run.stderr.trim().split('\n')).toHaveLength(1);
-    }
+    const run = await produce(directory.writeLines('feed.ndjson', rows), topic, '--create');
+    expect(run).toMatchObject({ code: 0, stdout: `${rows.length} messages sent to topic ${topic}, 3 partitions\n` });
+    const sent = intoPartitions(items, 3, ledgerApiLine).map(({ partition, value }) => ({ partition, value }));
+    expect(await readTopic(address, topic)).toEqual(sent.toSorted((a, b) => a.partition - b.partition));
   });
 
   it('sends a large message, a null and what it cannot read, in order', async () => {
     const large = JSON.stringify({ update: { Later: { value: 'x'.repeat(3_000_000) } } });
     const sent = [lines(6, 1).rows[0]!, large, 'null', '{"not": "a feed"}', lines(6, 1).rows[1]!];
     const topic = `t-${randomUUID()}`;
-    const file = directory.writeLines('feed.ndjson', sent);
-    const run = await produce(file, '--kafka-brokers', address, '--kafka-topic', topic, '--create');
-    expect(run.stderr).toBe('');
-    expect((await recordsOf(topic)).get(0)).toEqual(sent.map((line) => (line === 'null' ? null : line)));
+    const run = await produce(directory.writeLines('feed.ndjson', sent), topic, '--create');
+    expect(run).toMatchObject({ code: 0, stderr: '' });
+    expect(await valuesIn(topic)).toEqual(sent.map((line) => (line === 'null' ? null : line)));
   });
 
   it('reads a compressed Scan page, and logs in with TLS and a password', async () => {
@@ -237,30 +81,204 @@ describe('holdfast produce', () => {
     const [topic, file] = [`t-${randomUUID()}`, directory.at('page.json.gz')];
     writeFileSync(file, gzipSync(page));
     writeFileSync(directory.at('password'), 'alice-secret\n');
-    const run = await produce(
-      ...[file, '--kafka-brokers', addresses.saslTls, '--kafka-topic', topic, '--create', '--kafka-ssl'],
+    const run = await holdfast(
+      ...['produce', file, '--kafka-brokers', addresses.saslTls, '--kafka-topic', topic, '--create', '--kafka-ssl'],
       ...['--kafka-ssl-ca', certificates.ca, '--kafka-sasl-mechanism', 'scram-sha-512'],
       ...['--kafka-sasl-username', 'alice', '--kafka-sasl-password-file', directory.at('password')],
     );
-    expect(run).toMatchObject({ exitCode: 0, stderr: '' });
-    expect((await recordsOf(topic)).get(0)).toEqual(['{"update_id":"a"}', '{"update_id":"b"}']);
+    expect(run).toMatchObject({ code: 0 });
+    expect(await valuesIn(topic)).toEqual(['{"update_id":"a"}', '{"update_id":"b"}']);
   });
 
-  it('refuses what the caller can fix, in one line', async () => {
-    const file = directory.writeLines('feed.ndjson', lines(7, 1).rows);
-    const cases: [string[], RegExp][] = [
-      [[file], /--kafka-brokers and --kafka-topic say where/],
+  it('sends messages for a partition that was created since it began', async () => {
+    const topic = await createTopic(address);
+    await using producer = await openTopicProducer({
+      ...{ connection: plainConnection(address), topic: topic.name, create: null, logger: keepingLogger() },
+      signal: new AbortController().signal,
+    });
+    await producer.send([{ partition: 0, value: Buffer.from('1') }]);
+    await topic.admin((admin) => admin.createPartitions({ topicPartitions: [{ topic: topic.name, count: 2 }] }));
+    await producer.send([0, 1].map((partition) => ({ partition, value: Buffer.from('2') })));
+    expect([await valuesIn(topic.name), await valuesIn(topic.name, 1)]).toEqual([['1', '2'], ['2']]);
+  });
+});
+
+describe('produce into a topic that has messages', () => {
+  const [had, unread] = [updates(10, 20), '{"not": "a feed"}'];
+  const times = [{ synchronizerId: 's', recordTime: '2025-01-01T00:00:19Z' }];
+  const checkpoint = JSON.stringify({
+    update: { OffsetCheckpoint: { value: { offset: 9, synchronizerTimes: times } } },
+  });
+  const repair = (id: string): string =>
+    JSON.stringify({
+      update: {
+        Transaction: {
+          value: { updateId: id, synchronizerId: 's', recordTime: '2025-01-01T00:00:19Z', offset: 1, events: [] },
+        },
+      },
+    });
+  const early = updates(0, 3).map((line) =>
+    line.replace(/"record_time":"[^"]*"/, '"record_time":"0001-01-01T00:00:00Z"'),
+  );
+  const feed = scanLedger(76, 120);
+  const imported = [...seedOf(feed, { recordTime: timeOf(feed[80]!) }), ...feed.slice(70)];
+  const mark = imported.findIndex((line) => line.startsWith('{"seed"'));
+  it.each<{ name: string; held: string[]; files: string[]; sent: string[] }>([
+    { name: 'all that it has', held: had, files: had, sent: [] },
+    { name: 'what came before it began', held: had, files: updates(0, 25), sent: updates(20, 25) },
+    { name: 'earlier ones only', held: had, files: updates(0, 15), sent: [] },
+    { name: 'later ones only', held: had, files: updates(20, 25), sent: updates(20, 25) },
+    {
+      name: 'later ones behind what cannot be read',
+      held: had,
+      files: [unread, had[0]!, unread, ...updates(19, 21), unread],
+      sent: [unread, ...updates(20, 21), unread],
+    },
+    { name: 'what cannot be read, and is its end', held: [...had, unread], files: [...had, unread], sent: [unread] },
+    {
+      name: 'the checkpoint that it ends with',
+      held: [...had, checkpoint],
+      files: [checkpoint, ...updates(19, 25)],
+      sent: updates(20, 25),
+    },
+    {
+      name: 'repairs at its last time',
+      held: [...had, repair('a')],
+      files: [...had, repair('a'), repair('b')],
+      sent: [repair('a'), repair('b')],
+    },
+    {
+      name: 'imports, and ends within them',
+      held: early.slice(0, 2),
+      files: [...early, ...had],
+      sent: [...early, ...had],
+    },
+    {
+      name: 'a snapshot import, and ends behind it',
+      held: imported.slice(0, mark + 1),
+      files: imported,
+      sent: imported.slice(mark + 1).filter((line) => timeOf(line) > timeOf(feed[80]!)),
+    },
+    {
+      name: 'other synchronizers at its last time',
+      held: had,
+      files: [emptyUpdate('t', 19), emptyUpdate('s', 19)],
+      sent: [emptyUpdate('t', 19)],
+    },
+    { name: 'nothing', held: had, files: [], sent: [] },
+  ])('sends only what is behind its end: files with $name', async ({ held, files, sent }) => {
+    const topic = await createTopic(address);
+    await topic.send(held.map((value) => ({ partition: 0, value })));
+    const run = await produced(topic, files);
+    const left = files.length - sent.length;
+    expect(run).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(left > 0 ? `; ${left} left out` : '1 partition\n'),
+    });
+    expect(await valuesIn(topic.name)).toEqual([...held, ...sent]);
+  });
+
+  it('finds the end behind messages that were aborted', async () => {
+    const topic = await createTopic(address);
+    await topic.send(had.map((value) => ({ partition: 0, value })));
+    await topic.sendTransaction(
+      Array.from({ length: 1_500 }, () => ({ partition: 0, value: unread })),
+      'abort',
+    );
+    expect(await produced(topic, updates(0, 21))).toMatchObject({ code: 0 });
+    expect(await valuesIn(topic.name)).toEqual(updates(10, 21));
+  });
+
+  it('keeps to the partitions of its synchronizers, also of one that is not among the last messages, and looks at each by itself', async () => {
+    const topic = await createTopic(address, { partitions: 3 });
+    const opening = [
+      ...['a', 'b'].map((name) => emptyUpdate(name, 1)),
+      ...updates(2, 1_100).map((line) => line.replaceAll('"s', '"b')),
+    ];
+    await topic.send(opening.map((value) => ({ partition: 1, value })));
+    const sent = [emptyUpdate('b', 1_200), emptyUpdate('c', 2), emptyUpdate('a', 1_201)];
+    expect(await produced(topic, [...opening, ...sent])).toMatchObject({ code: 0 });
+    expect(await produced(topic, [emptyUpdate('c', 2), emptyUpdate('c', 3)])).toMatchObject({ code: 0 });
+    expect(await valuesIn(topic.name, 0)).toEqual([sent[1], emptyUpdate('c', 3)]);
+    expect(await valuesIn(topic.name, 1)).toEqual([...opening, sent[0], sent[2]]);
+  });
+});
+
+describe('produce refuses', () => {
+  const two = [0, 1].map((partition) => ({ partition, value: emptyUpdate('a', 1) }));
+  it.each<{ name: string; prepare: (topic: TestTopic) => Promise<void>; files: string[]; text: string }>([
+    {
+      name: 'a synchronizer for which no partition is left',
+      prepare: async () => {},
+      files: ['a', 'b', 'c'].map((name) => emptyUpdate(name, 1)),
+      text: 'has 2 partitions, each with a synchronizer of its own, and none for c',
+    },
+    {
+      name: 'a topic with a synchronizer in two partitions',
+      prepare: (topic) => topic.send(two),
+      files: [emptyUpdate('a', 2)],
+      text: 'has messages of a in partitions 0 and 1',
+    },
+    {
+      name: 'a topic of which a partition has lost all by its retention',
+      prepare: async (topic) => {
+        await topic.send(two);
+        await topic.cut(1, 1);
+      },
+      files: [emptyUpdate('a', 2)],
+      text: 'no longer has what was in partition 1',
+    },
+  ])('$name', async ({ prepare, files, text }) => {
+    const topic = await createTopic(address, { partitions: 2 });
+    await prepare(topic);
+    const before = await readTopic(address, topic.name);
+    const { code, stderr } = await produced(topic, files);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(text)]);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+    expect(await readTopic(address, topic.name)).toEqual(before);
+  });
+
+  it('files out of order, and what the caller can fix, in one line', async () => {
+    const [late, early] = [60, 0].map((second) =>
+      directory.writeLines(`feed-${second}`, [emptyUpdate('s', second)]),
+    ) as [string, string];
+    const cases: [string[], string][] = [
+      [[late, early, '--kafka-brokers', address, '--kafka-topic', 't'], `${early} is given after ${late}`],
+      [[early], '--kafka-brokers and --kafka-topic say where'],
       [
-        [file, '--kafka-brokers', address, '--kafka-topic', 'none-such'],
-        /there is no topic none-such .*--create creates it/,
+        [early, '--kafka-brokers', address, '--kafka-topic', 'none-such'],
+        `there is no topic none-such on ${address}; --create creates it`,
       ],
-      [[directory.at('none'), '--kafka-brokers', address, '--kafka-topic', 't'], /feed file .*none does not exist/],
+      [[directory.at('none'), '--kafka-brokers', address, '--kafka-topic', 't'], 'none does not exist'],
     ];
     for (const [args, message] of cases) {
-      const run = await produce(...args);
-      expect(run.exitCode).toBe(2);
-      expect(run.stderr).toMatch(message);
-      expect(run.stderr.trim().split('\n')).toHaveLength(1);
+      const run = await holdfast('produce', ...args);
+      expect([run.code, run.stderr]).toEqual([2, expect.stringContaining(message)]);
+      expect(withoutNotices(run.stderr).trim().split('\n')).toHaveLength(1);
     }
+  });
+
+  it('says what could not be done where, and how much was sent before', async () => {
+    const topic = await createTopic(address, { config: { 'max.message.bytes': '1000000' } });
+    const large = directory.writeLines('large.ndjson', [
+      `{"update": {"Later": {"value": "${'x'.repeat(2_000_000)}"}}}`,
+    ]);
+    const broken = directory.at('broken.ndjson.gz');
+    writeFileSync(broken, gzipSync(updates(0, 40_000).join('\n')).subarray(0, -2_000));
+    const cases: [string, string, RegExp][] = [
+      [large, address, /max\.message\.bytes/],
+      [
+        large,
+        addresses.tls,
+        new RegExp(`cannot write to topic ${topic.name}: Closed connection \\(broker ${addresses.tls}`),
+      ],
+      [broken, address, new RegExp(`${broken}, .*; \\d+ messages sent before; called again with the same files`)],
+    ];
+    for (const [file, broker, message] of cases) {
+      const run = await holdfast('produce', file, '--kafka-brokers', broker, '--kafka-topic', topic.name);
+      expect([run.code, run.stderr]).toEqual([1, expect.stringMatching(message)]);
+      expect(withoutNotices(run.stderr).trim().split('\n')).toHaveLength(1);
+    }
+    expect((await valuesIn(topic.name)).length).toBeGreaterThan(0);
   });
 });

@@ -1,0 +1,301 @@
+import { formatAmount } from '../ledger/amount.ts';
+import { formatDuration } from '../ledger/duration.ts';
+import { formatTime, type Micros, parseLedgerTime } from '../ledger/time.ts';
+import { showGiven } from '../show-given.ts';
+import type { ChangesFacts, HoldingsStore, Order, SealedMigration, Snapshot } from './facts.ts';
+import { HoldingsFault, requireFollowed, snapshotFault } from './holdings-fault.ts';
+import { type Grid, isPartial, multiplesWithin, pointsOver, requireMultiple } from './snapshot-grid.ts';
+import {
+  type ChangesQuery,
+  type HistoryQuery,
+  type OwnersQuery,
+  type PageStart,
+  pageOf,
+  type SnapshotsQuery,
+  type TableQuestion,
+  type TopQuery,
+} from './table-question.ts';
+import {
+  CHANGE_COLUMNS,
+  changeRow,
+  HISTORY_COLUMNS,
+  OWNER_COLUMNS,
+  ownerRow,
+  partialPointRow,
+  pointRow,
+  RANKED_COLUMNS,
+  type Row,
+  rankedRow,
+  SNAPSHOT_COLUMNS,
+  snapshotRow,
+  type Table,
+} from './table-rows.ts';
+
+/** The requested table. Rejects with a HoldingsFault. */
+export async function answerTable(question: TableQuestion, store: HoldingsStore): Promise<Table> {
+  if ('from' in question.query) requireOrder(question.query);
+  if ('party' in question.query) await requireFollowed(store, [question.query.party]);
+  switch (question.table) {
+    case 'snapshots':
+      return snapshotsTable(question.query, store);
+    case 'owners':
+      return ownersTable(question.query, store);
+    case 'history':
+      return historyTable(question.query, store);
+    case 'changes':
+      return changesTable(question.query, store);
+    case 'top':
+      return topTable(question.query, store);
+  }
+}
+
+/** The snapshots of a migration, with the supply at each. */
+async function snapshotsTable(query: SnapshotsQuery, store: HoldingsStore): Promise<Table> {
+  const { every, order: given, limit, after } = query;
+  const order = given ?? 'desc';
+  const migration = await findMigration(store, query, after);
+  const { migrationId, periodUs, dso, seededAt } = migration;
+  if (every !== null) requireMultiple(every, periodUs);
+  const range = listedRange(migration, query, after);
+  const found = await store.facts({
+    kind: 'listed snapshots',
+    migrationId,
+    ...rangeAfter(range, { order, after }),
+    every,
+    order,
+    rows: limit + 1,
+  });
+  const page = { table: 'snapshots', query, migrationId, snapshot: range.to } as const;
+  // The DSO may be known only later.
+  const fixed = range.fixed && dso !== null;
+  const { rows, next } = pageOf(found, page, ({ recordTime }) => formatTime(recordTime));
+  const head = {
+    migration_id: migrationId,
+    period: formatDuration(periodUs),
+    dso,
+    seeded_at: seededAt === null ? null : formatTime(seededAt),
+  };
+  return {
+    head,
+    rowsName: 'snapshots',
+    columns: SNAPSHOT_COLUMNS,
+    rows: rows.map(snapshotRow),
+    next,
+    snapshotDigest: fixed ? null : migration.newest.digest,
+    fixed,
+    about: [`migration ${migrationId}`],
+  };
+}
+
+/** Every owner who had coin up to a snapshot, with the totals at it. */
+async function ownersTable(query: OwnersQuery, store: HoldingsStore): Promise<Table> {
+  const { prefix, limit, after } = query;
+  const { snapshot, fixed } = await findSnapshot(store, query, after);
+  const { migrationId, recordTime } = snapshot;
+  const found = await store.facts({
+    kind: 'listed owners',
+    migrationId,
+    recordTime,
+    prefix: prefix ?? '',
+    after: after?.last ?? null,
+    rows: limit + 1,
+  });
+  const page = { table: 'owners', query, migrationId, snapshot: recordTime } as const;
+  const { rows, next } = pageOf(found, page, ({ party }) => party);
+  const time = formatTime(recordTime);
+  return {
+    head: { record_time: time, migration_id: migrationId },
+    rowsName: 'owners',
+    columns: OWNER_COLUMNS,
+    rows: rows.map(ownerRow),
+    next,
+    snapshotDigest: snapshot.digest,
+    fixed,
+    about: [`migration ${migrationId}`, time],
+  };
+}
+
+const RANK = /^\d{1,10}$/;
+
+/** The owners with coin at a snapshot, the largest first. */
+async function topTable(query: TopQuery, store: HoldingsStore): Promise<Table> {
+  const { limit, after } = query;
+  const by = query.by ?? 'total';
+  const { snapshot, fixed } = await findSnapshot(store, query, after);
+  const { migrationId, recordTime, owners, unlocked, locked } = snapshot;
+  if (after !== null && !RANK.test(after.last)) throw unknownToken(after);
+  const skipped = Number(after?.last ?? 0);
+  const at = { migrationId, recordTime };
+  const ranked = (await store.facts({ kind: 'ranking', ...at }))[by];
+  const found = [...ranked.subarray(skipped, skipped + limit + 1)];
+  const token = { table: 'top', query, migrationId, snapshot: recordTime } as const;
+  const { rows: numbers, next } = pageOf(found, token, (_, at) => String(skipped + at + 1));
+  const rows = await store.facts({ kind: 'numbered owners', ...at, owners: numbers });
+  const supply = unlocked + locked;
+  const time = formatTime(recordTime);
+  return {
+    head: { record_time: time, migration_id: migrationId, by, owners_total: owners, total_coin: formatAmount(supply) },
+    rowsName: 'owners',
+    columns: RANKED_COLUMNS,
+    rows: rows.map((owner, i) => rankedRow(owner, { rank: skipped + i + 1, by, supply })),
+    next,
+    snapshotDigest: snapshot.digest,
+    fixed,
+    about: ['by', by, `migration ${migrationId}`, time],
+  };
+}
+
+/** An owner's totals at points in time, computed from the owner's changes, and at the last snapshot. */
+async function historyTable(query: HistoryQuery, store: HoldingsStore): Promise<Table> {
+  const { party, every } = query;
+  const migration = await findMigration(store, query, null);
+  const { migrationId, periodUs } = migration;
+  if (every !== null) requireMultiple(every, periodUs);
+  const { fixed, ...range } = listedRange(migration, query, null);
+  const end = { migrationId: BigInt(migrationId), recordTime: BigInt(range.to), match: 'at_or_before' } as const;
+  const { snapshot, owners } = await store.facts({ kind: 'owners', snapshot: end, owners: [party], round: null });
+  const last = snapshot === null || snapshot.recordTime < range.from ? null : snapshot.recordTime;
+  const points = pointsOver({ ...multiplesWithin(range, periodUs), last }, every);
+  const lookup = { kind: 'changes', migrationId, party, ...points, order: 'asc', rows: Infinity } as const;
+  const rows = points.from > points.to ? [] : pointRows(points, await store.facts(lookup));
+  if (isPartial(last, points)) rows.push(partialPointRow(last, owners[0]!));
+  const step = formatDuration(points.step);
+  return {
+    head: { migration_id: migrationId, party_id: party, every: step },
+    rowsName: 'points',
+    columns: HISTORY_COLUMNS,
+    rows,
+    fixed,
+    about: [party, `migration ${migrationId}`, `every ${step}`],
+  };
+}
+
+function pointRows(points: Grid, { before, changes }: ChangesFacts): Row[] {
+  const rows: Row[] = [];
+  let totals = before;
+  let next = 0;
+  for (let time = points.from; time <= points.to; time += points.step) {
+    for (; next < changes.length && changes[next]!.recordTime <= time; next++) totals = changes[next]!.after;
+    rows.push(pointRow(time, totals));
+  }
+  return rows;
+}
+
+/** The snapshots of the grid at which an owner's totals changed. */
+async function changesTable(query: ChangesQuery, store: HoldingsStore): Promise<Table> {
+  const { party, order: given, limit, after } = query;
+  const order = given ?? 'desc';
+  const migration = await findMigration(store, query, after);
+  const { migrationId, periodUs } = migration;
+  const range = listedRange(migration, query, after);
+  const grid = multiplesWithin(rangeAfter(range, { order, after }), periodUs);
+  const about = { kind: 'changes', migrationId, party, from: grid.from, to: grid.to, order, rows: limit + 1 } as const;
+  const changes = grid.from > grid.to ? [] : (await store.facts(about)).changes;
+  const page = { table: 'changes', query, migrationId, snapshot: range.to } as const;
+  const { rows, next } = pageOf(changes, page, ({ recordTime }) => formatTime(recordTime));
+  return {
+    head: { migration_id: migrationId, party_id: party },
+    rowsName: 'changes',
+    columns: CHANGE_COLUMNS,
+    rows: rows.map(changeRow),
+    next,
+    snapshotDigest: range.fixed ? null : migration.newest.digest,
+    fixed: range.fixed,
+    about: [party, `migration ${migrationId}`],
+  };
+}
+
+interface OfMigration {
+  readonly migration_id: bigint | null;
+}
+
+/** The migration of a question: the newest that has a snapshot, unless a page token or the request names one. */
+export async function findMigration(
+  store: HoldingsStore,
+  { migration_id }: OfMigration,
+  after: PageStart | null,
+): Promise<SealedMigration> {
+  const migrationId = after?.migrationId ?? migration_id;
+  const found = await store.facts({ kind: 'migration', migrationId });
+  if (found !== null) return found;
+  throw new HoldingsFault(
+    'no_snapshot_in',
+    migrationId === null ? 'No snapshots found' : `No snapshots found in migration ${migrationId}`,
+  );
+}
+
+/** The snapshot of a question: that of the page before, else the newest at or before the time. */
+async function findSnapshot(
+  store: HoldingsStore,
+  query: OfMigration & { readonly record_time: bigint | null },
+  after: PageStart | null,
+): Promise<{ readonly migration: SealedMigration; readonly snapshot: Snapshot; readonly fixed: boolean }> {
+  const migration = await findMigration(store, query, after);
+  const fixed = isFixed(migration, query, query.record_time);
+  if (after === null && query.record_time === null) return { migration, snapshot: migration.newest, fixed };
+  const choice = {
+    migrationId: BigInt(migration.migrationId),
+    recordTime: after?.snapshot ?? query.record_time,
+    match: after === null ? 'at_or_before' : 'exact',
+  } as const;
+  const snapshot = await store.facts({ kind: 'snapshot', snapshot: choice });
+  if (snapshot !== null) return { migration, snapshot, fixed };
+  throw after === null ? snapshotFault(choice) : unknownToken(after);
+}
+
+/** Nothing is ever added at or before the newest snapshot. */
+function isFixed({ newest }: SealedMigration, { migration_id }: OfMigration, until: bigint | null): boolean {
+  return migration_id !== null && until !== null && until <= BigInt(newest.recordTime);
+}
+
+/** Throws the fault of a range that ends before it begins, before anything is looked up. */
+function requireOrder({ from, to }: { readonly from: bigint | null; readonly to: bigint | null }): void {
+  if (from === null || to === null || from <= to) return;
+  const expected = `a time at or before "to", which is ${formatTime(to)}`;
+  throw new HoldingsFault('wrong_parameter', `from: given ${formatTime(from)}, expected ${expected}`);
+}
+
+/** The times that a list may have, from the migration's first snapshot to its newest. */
+interface ListedRange {
+  /** Both inclusive; `from` is after `to` where there are none. All pages end at the first page's `to`, which tokens hold. */
+  readonly from: Micros;
+  readonly to: Micros;
+  /** Whether the same request will always have the same answer. */
+  readonly fixed: boolean;
+}
+
+function listedRange(
+  migration: SealedMigration,
+  { from, to, ...query }: OfMigration & { readonly from: bigint | null; readonly to: bigint | null },
+  after: PageStart | null,
+): ListedRange {
+  const oldest = migration.oldest.recordTime;
+  const newest = after === null ? migration.newest.recordTime : Number(after.snapshot);
+  if (after !== null && (newest < oldest || newest > migration.newest.recordTime)) throw unknownToken(after);
+  // A time that a double cannot represent exactly is far after those of snapshots.
+  return {
+    from: Math.max(oldest, Number(from ?? oldest)),
+    to: Math.min(newest, Number(to ?? newest)),
+    fixed: isFixed(migration, query, to),
+  };
+}
+
+/** As above, after the last row of the page before. */
+function rangeAfter(
+  { from, to }: Pick<ListedRange, 'from' | 'to'>,
+  { order, after }: { readonly order: Order; readonly after: PageStart | null },
+): { from: Micros; to: Micros } {
+  if (after === null) return { from, to };
+  const last = parseLedgerTime(after.last);
+  if (last === null) throw unknownToken(after);
+  return order === 'asc' ? { from: Math.max(from, last + 1), to } : { from, to: Math.min(to, last - 1) };
+}
+
+/** The fault of a token that no page of these views can have had. */
+function unknownToken({ migrationId, snapshot, last }: PageStart): HoldingsFault {
+  const given = `a token of migration ${migrationId} at ${formatTime(snapshot)} behind ${showGiven(last)}`;
+  return new HoldingsFault(
+    'unknown_token',
+    `after: given ${given}, expected a next_page_token of a page of these views`,
+  );
+}

@@ -1,0 +1,155 @@
+import type { Database } from 'better-sqlite3';
+import type { CoinOrigin } from '../../feed/decoded-batch.ts';
+import { type StoredId, storedId } from '../../ledger/contract-id.ts';
+import { BulkRows } from '../store/bulk-rows.ts';
+import { expiryColumn, unitsColumn } from '../store/columns.ts';
+import { rowOrder } from '../store/row-order.ts';
+import { type ArchivedCoin, type Contracts, isActive, type PendingCoin } from './contracts.ts';
+import type { Owner } from './owner-sums.ts';
+
+interface SpentRow {
+  readonly owner: Owner;
+  readonly archivedSeq: number;
+  readonly createdAt: number;
+  readonly no: number;
+  readonly createdSeq: number;
+  readonly expiry: number | bigint;
+}
+
+/**
+ * Returns the function that writes a batch's coins inside its transaction. Rows go into each table in the order of its key,
+ * with `no` in place of the time of creation: nearly the same order, and neighbours are on the same pages.
+ */
+export function createContractFlush(db: Database): (contracts: Contracts) => void {
+  const holding = BulkRows.inserting(db, 'INSERT INTO holding', 13);
+  const held = BulkRows.inserting(db, 'INSERT INTO held', 6);
+  const spent = BulkRows.inserting(db, 'INSERT INTO spent', 6);
+  const noLongerHeld = BulkRows.deleting(db, 'held', ['owner', 'created_at', 'no']);
+  const forgetHolding = db.prepare('DELETE FROM holding WHERE no = ?');
+  /** The update of the coin written last: most create several. */
+  let creator: { readonly id: string | null; readonly stored: StoredId | null } = { id: null, stored: null };
+
+  // A function for each row: V8 compiles a long loop again at nearly every call, because it is entered so rarely.
+
+  function forget({ owner, createdAt, no, archivedSeq }: ArchivedCoin): void {
+    noLongerHeld.add(owner.no, createdAt, no);
+    if (archivedSeq === -1) forgetHolding.run(no);
+  }
+
+  function forgetArchived(archived: readonly ArchivedCoin[]): void {
+    for (const i of rowOrder(archived, ofOwner, ofNo)) forget(archived[i]!);
+    noLongerHeld.finish();
+  }
+
+  function addHolding(coin: PendingCoin): void {
+    if (coin.archivedSeq === -1) return;
+    const { no, owner, createdSeq, template, create } = coin;
+    const { kind, amount, rate, round, createdAt, node, contractId, extra } = create;
+    if (coin.creator !== creator.id) creator = { id: coin.creator, stored: coin.creator && storedId(coin.creator) };
+    holding.add(
+      no,
+      owner.no,
+      createdSeq,
+      kind === 'LockedAmulet' ? 1 : 0,
+      unitsColumn(amount),
+      unitsColumn(rate),
+      round,
+      createdAt,
+      node,
+      template,
+      storedId(contractId),
+      creator.stored,
+      extra,
+    );
+  }
+
+  function addHeld({ owner, no, createdSeq, create: { createdAt, expiry, idHash } }: PendingCoin): void {
+    held.add(owner.no, createdAt, no, createdSeq, expiryColumn(expiry), idHash | 0);
+  }
+
+  function addCreated(created: readonly PendingCoin[]): void {
+    for (const coin of created) addHolding(coin);
+    holding.finish();
+    const still = created.filter(isActive);
+    for (const i of rowOrder(still, ofOwner)) addHeld(still[i]!);
+    held.finish();
+  }
+
+  function addSpent({ owner, archivedSeq, createdAt, no, createdSeq, expiry }: SpentRow): void {
+    spent.add(owner.no, archivedSeq, createdAt, no, createdSeq, expiryColumn(expiry));
+  }
+
+  function addAllSpent({ created, archived }: Contracts): void {
+    const rows: SpentRow[] = created.filter(isSpent).map(spentOf);
+    for (const coin of archived) if (isSpent(coin)) rows.push(coin);
+    for (const i of rowOrder(rows, ofOwner, ofSeq, ofNo)) addSpent(rows[i]!);
+    spent.finish();
+  }
+
+  return (contracts) => {
+    forgetArchived(contracts.archived);
+    addCreated(contracts.created);
+    addAllSpent(contracts);
+  };
+}
+
+function spentOf({ owner, archivedSeq, no, createdSeq, create: { createdAt, expiry } }: PendingCoin): SpentRow {
+  return { owner, archivedSeq, createdAt, no, createdSeq, expiry };
+}
+
+function ofOwner({ owner }: { readonly owner: Owner }): number {
+  return owner.no;
+}
+
+function ofNo({ no }: { readonly no: number }): number {
+  return no;
+}
+
+function ofSeq({ archivedSeq }: SpentRow): number {
+  return archivedSeq;
+}
+
+/** Whether it was archived in a later interval than that of its creation. */
+function isSpent({ archivedSeq }: { readonly archivedSeq: number }): boolean {
+  return archivedSeq > 0;
+}
+
+/** Template ids as the feed writes them, with their package names; few, so all are kept in memory. */
+export class Templates {
+  readonly #numbers = new Map<string, number>();
+  readonly #insert;
+  #added: { no: number; templateId: string; packageName: string }[] = [];
+  /** The origin looked up last, and its number. */
+  #last: { readonly origin: CoinOrigin; readonly no: number } | null = null;
+
+  constructor(db: Database) {
+    const rows = db.prepare<[], { id: number; templateId: string; packageName: string }>(
+      'SELECT id, template_id AS templateId, package_name AS packageName FROM template',
+    );
+    for (const row of rows.all()) this.#numbers.set(`${row.templateId}\n${row.packageName}`, row.id);
+    this.#insert = db.prepare('INSERT INTO template VALUES (?, ?, ?)');
+  }
+
+  /** The number of a template, by first appearance in the feed. */
+  numberOf(origin: CoinOrigin): number {
+    if (this.#last?.origin === origin) return this.#last.no;
+    const { templateId, packageName } = origin;
+    const name = `${templateId}\n${packageName}`;
+    const known = this.#numbers.get(name);
+    const no = known ?? this.#numbers.size + 1;
+    if (known === undefined) {
+      this.#numbers.set(name, no);
+      this.#added.push({ no, templateId, packageName });
+    }
+    this.#last = { origin, no };
+    return no;
+  }
+
+  flush(): void {
+    for (const { no, templateId, packageName } of this.#added) this.#insert.run(no, templateId, packageName);
+  }
+
+  afterCommit(): void {
+    this.#added = [];
+  }
+}

@@ -1,0 +1,145 @@
+import type { Database } from 'better-sqlite3';
+import { changesHash } from '../../ledger/digest.ts';
+import type { Micros } from '../../ledger/time.ts';
+import { BulkRows } from '../store/bulk-rows.ts';
+import { DigestChain, type OpenItems } from './open-items.ts';
+import type { Owners } from './owner-sums.ts';
+import type { MigrationState, WriterState } from './state.ts';
+
+/** The snapshots that one transaction seals; those of a longer gap are committed in parts (docs/rules.md, rule 6). */
+export const SNAPSHOTS_MAX = 10_000;
+
+/** Snapshots of equal content, one period apart: one that was sealed and the quiet intervals after it. */
+interface SealedRun {
+  readonly migrationId: number;
+  readonly first: Micros;
+  readonly periodUs: number;
+  readonly count: number;
+  readonly seq: number;
+  readonly no: number;
+  /** Of the first one; null where it is forced. */
+  readonly changes: Buffer | null;
+  readonly contracts: number;
+  readonly owners: number;
+  readonly unlocked: string;
+  readonly locked: string;
+}
+
+/** A message that seals too many snapshots for one transaction, and the last run of them. */
+export interface LongGap {
+  readonly at: number;
+  readonly gap: SealedRun;
+}
+
+/** Snapshots sealed in this batch. Sealing is a row, a version for each owner changed, and the next interval; nothing is copied. */
+export class Seals {
+  readonly #owners: Owners;
+  readonly #items: OpenItems;
+  readonly #chain: DigestChain;
+  readonly #insert: BulkRows;
+  /** The number of snapshots that wait for the commit. */
+  pending = 0;
+  readonly #sealedAt;
+  readonly #runs: SealedRun[] = [];
+  #nextNo: number;
+
+  constructor(db: Database, owners: Owners, items: OpenItems) {
+    this.#owners = owners;
+    this.#items = items;
+    this.#chain = new DigestChain(db);
+    this.#insert = BulkRows.inserting(db, 'INSERT INTO snapshot', 11);
+    this.#sealedAt = db
+      .prepare<[number, number], Micros>('SELECT record_time FROM snapshot WHERE migration_id = ? AND seq = ?')
+      .pluck();
+    this.#nextNo = db.prepare<[], number>('SELECT coalesce(max(no), 0) + 1 FROM snapshot').pluck().get()!;
+  }
+
+  /** The last run, where more than so many snapshots wait for the commit. */
+  lastBeyond(snapshotsMax: number): SealedRun | null {
+    return this.pending > snapshotsMax ? this.#runs.at(-1)! : null;
+  }
+
+  /** Seals the open interval at a grid time, and `count - 1` quiet ones after it: a row each, and nothing else. */
+  seal(migration: MigrationState, first: Micros, { count, periodUs }: { count: number; periodUs: number }): void {
+    const changes = this.#items.seal(migration.migrationId, first);
+    this.#end(migration, { first, count, periodUs, changes });
+    migration.gridSeq = migration.openSeq - 1;
+  }
+
+  /** Seals the open interval off the grid. For the digests it goes on: forced snapshots are not in the feed. */
+  sealForced(migration: MigrationState, recordTime: Micros): void {
+    this.#end(migration, { first: recordTime, count: 1, periodUs: 0, changes: null });
+  }
+
+  #end(migration: MigrationState, run: Pick<SealedRun, 'first' | 'count' | 'periodUs' | 'changes'>): void {
+    this.#owners.queueVersions(migration);
+    const { migrationId, openSeq: seq, contracts, owners } = migration;
+    const supply = { unlocked: migration.unlocked.toString(), locked: migration.locked.toString() };
+    this.#runs.push({ ...run, migrationId, seq, no: this.#nextNo, contracts, owners, ...supply });
+    migration.openSeq += run.count;
+    this.#nextNo += run.count;
+    this.pending += run.count;
+  }
+
+  /** The time of the snapshot that ended an interval; null where it is open, and before the first. */
+  endOf(migrationId: number, seq: number): Micros | null {
+    const isIn = (run: SealedRun): boolean => seq >= run.seq && seq < run.seq + run.count;
+    const run = this.#runs.find((each) => each.migrationId === migrationId && isIn(each));
+    if (run !== undefined) return run.first + (seq - run.seq) * run.periodUs;
+    return this.#sealedAt.get(migrationId, seq) ?? null;
+  }
+
+  flush(): void {
+    for (const run of this.#runs) {
+      const { migrationId, first, periodUs, count, seq, no, contracts, owners, unlocked, locked } = run;
+      for (let i = 0; i < count; i++) {
+        const recordTime = first + i * periodUs;
+        const supply = [run.changes === null ? 1 : 0, contracts, owners, unlocked, locked];
+        const changes = i === 0 ? run.changes : changesHash(migrationId, recordTime).digest();
+        const digest = changes && this.#chain.next(changes, { migrationId, periodUs });
+        this.#insert.add(migrationId, recordTime, seq + i, no + i, ...supply, changes, digest);
+      }
+    }
+    this.#insert.finish();
+  }
+
+  afterCommit(): void {
+    this.#runs.length = 0;
+    this.pending = 0;
+  }
+}
+
+/** The first grid time strictly after a time. The period divides a day, so the grid is UTC's (docs/rules.md, rule 3). */
+export function gridAfter(time: Micros, periodUs: number): Micros {
+  return Math.floor(time / periodUs) * periodUs + periodUs;
+}
+
+/** Whether a grid time at or after this one is sealed. */
+export function isSealed({ nextGrid, openSeq }: MigrationState, time: Micros, periodUs: number): boolean {
+  return nextGrid !== null && openSeq > 1 && time <= nextGrid - periodUs;
+}
+
+/** Seals every grid time before `end`, or at it where `inclusive`. */
+export function sealGrid(
+  seals: Seals,
+  migration: MigrationState,
+  { end, inclusive, periodUs }: { end: Micros; inclusive: boolean; periodUs: number },
+): void {
+  const first = migration.nextGrid;
+  if (first === null || first > end || (first === end && !inclusive)) return;
+  const last = inclusive ? end : end - 1;
+  const count = Math.floor((last - first) / periodUs) + 1;
+  seals.seal(migration, first, { count, periodUs });
+  migration.nextGrid = first + count * periodUs;
+}
+
+/** Seals as much of a gap as the transaction has room for, as a checkpoint within the gap does. */
+export function sealPart(
+  { state, seals }: { readonly state: WriterState; readonly seals: Seals },
+  { migrationId, first, periodUs }: SealedRun,
+): void {
+  const migration = state.migrations.get(migrationId)!;
+  const end = first + (SNAPSHOTS_MAX - seals.pending - 1) * periodUs;
+  sealGrid(seals, migration, { end, inclusive: true, periodUs });
+  migration.timeReached = Math.max(migration.timeReached!, end);
+}
