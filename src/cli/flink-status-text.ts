@@ -2,8 +2,8 @@ import { clockPlace } from '../flat/place.ts';
 import type { Finding } from '../flink/advice.ts';
 import type { PartitionProgress } from '../flink/source-progress.ts';
 import type { JobStatus, RunningJob } from '../flink/status.ts';
-import { timeOrNull } from '../health.ts';
 import { formatTime } from '../ledger/time.ts';
+import { timeOrNull } from '../service/health.ts';
 import { type Fact, formatFacts } from './terminal.ts';
 
 export function jobStatusText(status: JobStatus, findings: readonly Finding[]): string {

@@ -7,13 +7,13 @@ export interface Message {
   readonly lane: string;
   /** Its number in its lane: a line or element number (both from 1), a Kafka offset, or of a network a count since it was opened. */
   readonly offset: number;
-  /** The lane's cursor after it, where that is not the decimal digits of the next number. */
+  /** The lane's resume token after it, where that is not the decimal digits of the next number. */
   readonly cursor?: string;
   /** The message's bytes; null for a null value (a tombstone). The first 64 KiB where `overlong` is set. */
   readonly bytes: Uint8Array | null;
   /** Set where the message is longer than the limit: its whole length in bytes and the SHA-256 of all of it, in hex. */
   readonly overlong?: { readonly length: number; readonly sha256: string };
-  /** Its meaning, where the source had to decode it, to order partitions or to know its place: it is not decoded again. */
+  /** Its meaning, where the source had to decode it, to order partitions or to know its ledger offset: it is not decoded again. */
   readonly decoded?: Decoded;
 }
 
@@ -26,7 +26,7 @@ export interface Source<Telemetry = unknown> {
   batches(signal: AbortSignal): AsyncIterable<readonly Message[] | SourceStart>;
   /** Bytes read so far and in all (null where that is not known), for progress. */
   progress(): SourceProgress;
-  /** Called after each COMMIT with the stored cursor of each lane, and the furthest time applied. */
+  /** Called after each COMMIT with the stored resume token of each lane, and the furthest time applied. */
   stored?(cursors: ReadonlyMap<string, string>, furthest?: Reached | null): void;
   /** Called several times a second; only of a source without an end. */
   telemetry?(): Telemetry;
@@ -38,15 +38,15 @@ export interface SourceProgress {
 }
 
 /**
- * A kind of source: all that the rest of the program knows of it. A lane's cursor says where reading continues: a text that only
- * the source can read, stored in the transaction of the rows before it and given back at the next start.
+ * A kind of source: all that the rest of the program knows of it. A lane's resume token (`cursor`) says where reading continues: a text
+ * that only the source reads, stored in the transaction of the rows before it and given back at the next start.
  */
 export interface SourceKind<Settings = unknown, Telemetry = unknown> {
   /** Its name in sentences: file, topic, network, participant. */
   readonly kind: string;
   /** False where it is read from its start each time, in one lane that has the kind's name and numbers its messages from 1. */
   readonly resumes: boolean;
-  /** A message's place, for people and programs: `{ partition: 3, offset: 12 }`. Null values are not shown to people. */
+  /** A message's location in its source, for people and programs: `{ partition: 3, offset: 12 }`. Null values are not shown to people. */
   placeOf(message: Pick<Message, 'lane' | 'offset' | 'cursor'>): Readonly<Record<string, string | number | null>>;
   /** Called in the thread that reads and decodes, with settings that were sent to it. */
   open(settings: Settings, context: SourceContext): Promise<Source<Telemetry>>;
@@ -144,21 +144,21 @@ export interface SourceSpec {
 
 /** What is stored of a source that resumes, before anything of it is applied. */
 export interface SourceStart {
-  /** What its cursors belong to, as text: they are only used with the same one. */
+  /** What its resume tokens belong to, as text: they are only used with the same one. */
   readonly identity: string;
-  /** The cursor of each lane when it was first seen. */
+  /** The resume token of each lane when it was first seen. */
   readonly cursors: ReadonlyMap<string, string>;
   /** The DSO whose coins count, where the source's network says which one it is. */
   readonly dso?: string;
   /**
-   * Set where its cursors are of the ledger itself, so that it continues after what another source has brought. One whose cursors are
-   * not must show something of that before it brings more, or it is refused (PossibleGap).
+   * Set where its resume tokens are ledger offsets or record times, so that it continues after another source. Any other source must
+   * first show an update that is applied already, or it is refused (PossibleGap).
    */
   readonly takesOver?: true;
   /** The owners whose coins count, where it shows all coins of some owners only; the views then refuse coins of others. */
   readonly followed?: readonly string[];
-  /** Set where a seed follows: what is stored of half a one is thrown away before. */
-  readonly anew?: true;
+  /** Set where a snapshot import follows: what is stored of an unfinished one is deleted first. */
+  readonly restarts?: true;
 }
 
 /** Where a source that resumes continues; before the views saw one, the identity is null and there are no lanes. */
@@ -170,10 +170,10 @@ export interface StoredSource {
 }
 
 export interface StoredLane {
-  /** Its cursor in the `SourceStart`; null where the source does not resume. */
+  /** Its resume token in the `SourceStart`; null where the source does not resume. */
   readonly start: string | null;
   readonly cursor: string;
-  /** The hash of the last message before the cursor; null while there is none. */
+  /** The hash of the last message before the resume token; null while there is none. */
   readonly sha256: Uint8Array | null;
 }
 
@@ -192,7 +192,7 @@ export class FeedRefused extends Error {
 export class BrokenContainer extends Error {
   /** Where it broke, such as `byte 1234`. */
   readonly place: string;
-  /** Of a batch in a lane that continues behind it: its first message's number, and the lane's cursor after it. */
+  /** Of a batch in a lane that continues behind it: its first message's number, and the lane's resume token after it. */
   readonly batch: { readonly lane: string; readonly offset: number; readonly cursor: string } | null;
 
   constructor(place: string, reason: string, batch: BrokenContainer['batch'] = null) {
@@ -201,4 +201,9 @@ export class BrokenContainer extends Error {
     this.place = place;
     this.batch = batch;
   }
+}
+
+/** Why a source after files is not ready: until it shows something that they have, nothing says that it begins before their end. */
+export function notShown(source: string): string {
+  return `not known yet to continue the files: ${source} has shown no update that they have, and may begin after their end`;
 }

@@ -1,6 +1,5 @@
 import type { ZodType } from 'zod';
-import { readBounded } from '../bounded-body.ts';
-import { fetchFailure } from '../fetch-failure.ts';
+import { fetchFailure, readBounded } from '../bounded-fetch.ts';
 import { isObject, jsonOrNull } from '../json/untrusted.ts';
 import { FlinkFailure, redacted, rootCause } from './failure.ts';
 

@@ -1,6 +1,6 @@
 import { formatTime } from '../ledger/time.ts';
 import type { HoldingsStore, Snapshot } from './facts.ts';
-import { HoldingsFault, requireFollowed, requireRound, snapshotFault } from './holdings-fault.ts';
+import { HoldingsFault, notFollowed, snapshotFault } from './holdings-fault.ts';
 import type { Question, TimeQuery } from './question.ts';
 import { continuedState, pageFacts, stateV0, stateV1, stateV2 } from './state-answer.ts';
 import { type AnswerRules, summaryFacts, summaryV0, summaryV1 } from './summary-answer.ts';
@@ -37,14 +37,14 @@ export function answersFrom(store: HoldingsStore, rules: AnswerRules): OwnAnswer
 
 /** For each question: which facts are read, and the answer made from them. */
 async function answer(question: Question, store: HoldingsStore, rules: AnswerRules): Promise<object> {
-  const isLimited =
-    'query' in question && 'owners' in question.query && (await requireFollowed(store, question.query.owners));
+  const parties = 'query' in question && 'owners' in question.query ? question.query.owners : [];
+  const followed = parties.length > 0 ? await store.facts({ kind: 'followed', parties }) : null;
+  if (followed !== null && followed.others.length > 0) throw notFollowed(followed.others);
   switch (question.answer) {
     case 'summary v0': {
       const { query } = question;
       const facts = await store.facts(summaryFacts(query, query.asOfRound ?? 'lowest open'));
-      requireRound(facts, { isLimited });
-      return summaryV0(query, facts, rules);
+      return summaryV0(query, facts, rules, followed?.isLimited);
     }
     case 'summary v1':
       return summaryV1(question.query, await store.facts(summaryFacts(question.query, null)), rules);

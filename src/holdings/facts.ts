@@ -84,7 +84,7 @@ export interface OwnerFacts {
   readonly party: string;
   readonly unlocked: OwnerSums;
   readonly locked: OwnerSums;
-  /** The coins that have expired as of the round; read where `mayHaveExpired` (fees.ts), else null. */
+  /** The coins that have expired as of the round; read where `mayHaveExpired` (summary-answer.ts), else null. */
   readonly expired: { readonly unlocked: CoinSums; readonly locked: CoinSums } | null;
 }
 

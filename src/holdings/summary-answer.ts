@@ -1,8 +1,7 @@
 import { int64Json } from '../json/exact-number.ts';
 import { fitsNumeric, formatAmount } from '../ledger/amount.ts';
 import { formatTime } from '../ledger/time.ts';
-import type { Lookup, OwnerFacts, OwnersFacts, OwnersLookup, SnapshotChoice } from './facts.ts';
-import { holdingFees, type UnlockedLocked } from './fees.ts';
+import type { CoinSums, Lookup, OwnerFacts, OwnerSums, OwnersFacts, OwnersLookup, SnapshotChoice } from './facts.ts';
 import { HoldingsFault, snapshotFault } from './holdings-fault.ts';
 
 /** Settings of summaries. */
@@ -43,11 +42,20 @@ export function summaryV1(request: SummaryRequest, { snapshot, owners }: OwnersF
   };
 }
 
-/** Throws a HoldingsFault as above, and where no round was requested and none is open. */
-export function summaryV0(request: SummaryRequest, facts: OwnersFacts, rules: AnswerRules): Summary {
+/**
+ * Throws a HoldingsFault as above, and where no round was requested and none is open. `isLimited`: behind a participant, where open
+ * rounds are hardly ever seen.
+ */
+export function summaryV0(request: SummaryRequest, facts: OwnersFacts, rules: AnswerRules, isLimited = false): Summary {
   const { snapshot, round, owners } = facts;
   if (snapshot === null) throw snapshotFault(request);
-  if (round === null) throw new HoldingsFault('no_open_round', 'No open mining rounds found.');
+  if (round === null)
+    throw new HoldingsFault(
+      'no_open_round',
+      isLimited
+        ? 'No open mining rounds found: the participant that this service reads shows none; give as_of_round.'
+        : 'No open mining rounds found.',
+    );
   return {
     record_time: formatTime(snapshot.recordTime),
     migration_id: snapshot.migrationId,
@@ -87,4 +95,51 @@ function numeric(party: string, units: bigint): string {
     'number_too_large',
     `a total or fee of ${party} does not fit a Numeric(10) of 38 digits: ${formatAmount(units)}`,
   );
+}
+
+/** One figure for unlocked coin and one for locked coin, in 1e-10 units. */
+export interface UnlockedLocked {
+  readonly unlocked: bigint;
+  readonly locked: bigint;
+}
+
+/** The sums of no coins. */
+export const NO_COINS: CoinSums = { amount: 0n, rate: 0n, rateRound: 0n };
+
+/** Whether a coin of these sums may have expired as of a round, so that a store has to read the expired ones. */
+export function mayHaveExpired(
+  { unlocked, locked }: { readonly unlocked: OwnerSums; readonly locked: OwnerSums },
+  round: bigint,
+): boolean {
+  return round >= unlocked.expiryBound || round >= locked.expiryBound;
+}
+
+/** Sums that a store adds expired coins to as it reads them, because there may be a million of them. */
+export class ExpiredSums implements CoinSums {
+  amount = 0n;
+  rate = 0n;
+  rateRound = 0n;
+
+  add(coin: { readonly amount: bigint; readonly rate: bigint; readonly round: bigint }): void {
+    this.amount += coin.amount;
+    this.rate += coin.rate;
+    this.rateRound += coin.rate * coin.round;
+  }
+}
+
+/**
+ * Exact holding fees of an owner's coins as of a round (docs/rules.md, fees). A coin costs its rate for each round since its
+ * creation, at most its amount: before the first one expires the sums are enough, then expired coins count with their amount.
+ */
+export function holdingFees(owner: OwnerFacts, round: bigint): UnlockedLocked {
+  if (owner.expired === null && mayHaveExpired(owner, round))
+    throw new Error(`the expired coins of ${owner.party} as of round ${round} were not read`);
+  return {
+    unlocked: fee(owner.unlocked, owner.expired?.unlocked ?? NO_COINS, round),
+    locked: fee(owner.locked, owner.expired?.locked ?? NO_COINS, round),
+  };
+}
+
+function fee(all: CoinSums, expired: CoinSums, round: bigint): bigint {
+  return round * (all.rate - expired.rate) - (all.rateRound - expired.rateRound) + expired.amount;
 }

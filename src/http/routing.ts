@@ -108,6 +108,22 @@ export function addRoutes(
   }
 }
 
+/** The users' area, where there is one, answers everything under /v2 but the holdings; the app answers the rest. */
+export function fetchOf(
+  app: Hono,
+  usersArea: Hono | null,
+): (request: Request, env: unknown) => Response | Promise<Response> {
+  return (request, env) => {
+    const { url } = request;
+    // The path begins after `http://host`.
+    const path = url.indexOf('/', url.indexOf('://') + 3);
+    const isUsers = url.startsWith('/v2', path) && !url.startsWith('/v2/holdings/', path);
+    const area =
+      isUsers && (url.length === path + 3 || url[path + 3] === '/' || url[path + 3] === '?') ? usersArea : null;
+    return (area ?? app).fetch(request, env as never);
+  };
+}
+
 /** Hono answers HEAD as it does GET. */
 const METHODS = ['GET', 'POST', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS'];
 

@@ -26,7 +26,7 @@ export const FAULT_CODES = [
   'ahead_of_clock',
   /** So long after the time reached that very many snapshots would be sealed. */
   'record_time_gap',
-  /** From a lane that was passed over as idle, and too late: an import, or an update at or before a sealed grid time. */
+  /** From a lane that was idle while the others went on, and too late: an import, or an update at or before a sealed grid time. */
   'overtaken',
 ] as const;
 export type FaultCode = (typeof FAULT_CODES)[number];

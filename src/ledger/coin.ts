@@ -199,7 +199,7 @@ function isPartyList(value: unknown): value is readonly string[] {
 }
 
 /**
- * What a coin's holding fee depends on; `holdings/fees.ts` sums the fees. Amount and rate in 1e-10 units, `round` is
+ * What a coin's holding fee depends on; `holdings/summary-answer.ts` sums the fees. Amount and rate in 1e-10 units, `round` is
  * that of its creation.
  */
 export interface FeeTerms {

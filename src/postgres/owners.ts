@@ -1,5 +1,5 @@
 import type { CoinSums, Lookup, OwnerFacts, OwnerSums, OwnersFacts } from '../holdings/facts.ts';
-import { mayHaveExpired, NO_COINS } from '../holdings/fees.ts';
+import { mayHaveExpired, NO_COINS } from '../holdings/summary-answer.ts';
 import type { Ask } from './pool.ts';
 import type { SnapshotReader, StoredSnapshot } from './snapshots.ts';
 

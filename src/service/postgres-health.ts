@@ -1,8 +1,8 @@
-import { newestSnapshots, readiness, timeOrNull } from '../health.ts';
 import { HoldingsFault } from '../holdings/holdings-fault.ts';
 import type { Health, Readiness } from '../http/readiness.ts';
 import { sealingStops } from '../postgres/standing.ts';
 import type { PostgresStore } from '../postgres/store.ts';
+import { newestSnapshots, readiness, timeOrNull } from './health.ts';
 
 export interface PostgresHealth extends Health {
   /** As `ready`, at most `LOOK_MS` old. */

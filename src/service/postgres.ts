@@ -7,10 +7,9 @@ import { describeServer } from '../postgres/connection.ts';
 import { startSealer } from '../postgres/sealer.ts';
 import type { PostgresSettings } from '../postgres/settings.ts';
 import { openPostgresStore, type PostgresStore } from '../postgres/store.ts';
-import { knownNow, shared } from './metrics.ts';
 import { createPostgresHealth } from './postgres-health.ts';
-import { READ_ONLY_LOOK_MS } from './reading.ts';
-import type { Role } from './role.ts';
+import { READ_ONLY_LOOK_MS, type Role } from './roles.ts';
+import { knownNow, shared } from './service-metrics.ts';
 
 /** Reads what a stream engine writes, and seals it. The database need not be there yet: until it is, nothing is ready. */
 export function openPostgres(

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { answersFrom } from '../../src/holdings/answer.ts';
 import type { OwnerFacts } from '../../src/holdings/facts.ts';
-import { holdingFees } from '../../src/holdings/fees.ts';
 import type { Question } from '../../src/holdings/question.ts';
+import { holdingFees } from '../../src/holdings/summary-answer.ts';
 import { oddLedger } from '../support/ledger/options.ts';
 import { type OracleSnapshot, oracle } from '../support/ledger/oracle.ts';
 import {

@@ -1,8 +1,7 @@
-import { closeSync, openSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { afterAll, expect, it } from 'vitest';
 import { oddLedger } from '../support/ledger/options.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';
-import { collectGarbage } from '../support/program/garbage.ts';
 import { openFiles } from '../support/program/open-files.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { startFileThread } from '../support/views/file-thread.ts';
@@ -22,22 +21,4 @@ it('keeps no descriptor of a file it was stopped in the middle of', async () => 
     expect(openFiles('self').has(path)).toBe(true);
   }
   expect(openFiles('self').has(path)).toBe(false);
-});
-
-it('keeps nothing for each time that it was waited for in vain', async () => {
-  const silent = folder.namedPipe('silent');
-  const writer = openSync(silent, 'r+');
-  try {
-    await using feed = startFileThread(silent);
-    const waitInVain = async (times: number): Promise<number> => {
-      for (let i = 0; i < times; i++) expect(await feed.next(0)).toBe('idle');
-      collectGarbage();
-      return process.memoryUsage().heapUsed;
-    };
-    const before = await waitInVain(200);
-    // A third of a kilobyte each would be more.
-    expect((await waitInVain(4_000)) - before).toBeLessThan(700_000);
-  } finally {
-    closeSync(writer);
-  }
 });

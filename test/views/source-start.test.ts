@@ -140,14 +140,14 @@ describe('who is followed', () => {
       return (await store.facts({ kind: 'followed', parties: [a, b, c] })).others;
     };
     expect(await others()).toEqual([]);
-    writer.followSource({ ...startOf(0), followed: [a, b], anew: true });
+    writer.followSource({ ...startOf(0), followed: [a, b], restarts: true });
     expect(await others()).toEqual([c]);
-    writer.followSource({ ...startOf(0), followed: [b, c], anew: true });
+    writer.followSource({ ...startOf(0), followed: [b, c], restarts: true });
     expect(await others()).toEqual([a]);
     applyOf(writer, { partition: 0, offset: 0 }, emptyUpdate('s', 1));
     writer.commit();
     expect(await others()).toEqual([a]);
-    expect(() => writer.followSource({ ...startOf(0), followed: [a, b], anew: true })).toThrow(/other parties/);
+    expect(() => writer.followSource({ ...startOf(0), followed: [a, b], restarts: true })).toThrow(/other parties/);
     expect(await others()).toEqual([a]);
   });
 });

@@ -73,7 +73,7 @@ export function openNetworkLines(
           await begin(batch);
           if (!hasBegun) yield 'begins';
           hasBegun = true;
-          if (batch.anew === true) yield 'restarts';
+          if (batch.restarts === true) yield 'restarts';
         } else if (batch.length > 0) {
           const { lines, furthest } = take(batch);
           if (lines.length > 0) yield lines;

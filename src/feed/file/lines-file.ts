@@ -13,7 +13,7 @@ const [LF, CR, SPACE, OPENING_BRACE] = [0x0a, 0x0d, 0x20, 0x7b];
 export interface LinesFile {
   /** Waits while what is written is not taken. */
   write(messages: readonly Uint8Array[]): Promise<void>;
-  /** Begins the file anew; throws where what was written cannot be taken back. */
+  /** Restarts the file; throws where what was written cannot be taken back. */
   clear(): Promise<void>;
   /** Resolves when everything is written. */
   end(): Promise<void>;
@@ -82,7 +82,8 @@ export function openLinesFile(path: string | null, stdout: Writable, endsAt: num
       }
     },
     async clear() {
-      if (path === null) throw new Error('the seed has to begin anew, and what was written of it cannot be taken back');
+      if (path === null)
+        throw new Error('the snapshot import has to restart, and what was written of it cannot be taken back');
       out.into.end();
       await out.done;
       out = openOutput(path, 'w');

@@ -220,7 +220,7 @@ export function openLedgerApiSource(
     client: LedgerApiClient,
     { end, participantId, ...start }: Followed & { end: LedgerEnd; participantId: string },
   ): Batches {
-    yield { ...start, cursors: new Map([[LANE, IN_IMPORT]]), anew: true };
+    yield { ...start, cursors: new Map([[LANE, IN_IMPORT]]), restarts: true };
     const { offset } = end;
     const asked = askedFor(client, offset);
     let contracts = 0;

@@ -147,7 +147,7 @@ export function openScanSource(
   ): Batches {
     const snapshot = await askSnapshot(client, await askMigrationId(client));
     const { text, migrationId } = snapshot;
-    yield { identity, cursors: new Map([[LANE, IN_IMPORT]]), dso, anew: true };
+    yield { identity, cursors: new Map([[LANE, IN_IMPORT]]), dso, restarts: true };
     const check = new ImportCheck(dso);
     const isSoon = (error: unknown): boolean => mayPass(error) && (error.about.retryAfterMs ?? 0) < SAME_SCAN_FOR_MS;
     const policy = urls.length > 1 ? { ...RETRY_ANSWER, forMsMax: SAME_SCAN_FOR_MS, passes: isSoon } : RETRY_ANSWER;

@@ -7,8 +7,7 @@ import { WaitingReads } from '../../holdings/reading/waiting-reads.ts';
 import type { AnswerRules } from '../../holdings/summary-answer.ts';
 import type { TableQuestion } from '../../holdings/table-question.ts';
 import type { TableForm, TableText } from '../../holdings/table-rows.ts';
-import type { ThreadContract } from '../../threads/thread.ts';
-import { READING, startThread, type Thread, threadFile } from '../../threads/thread.ts';
+import { READING, startThread, type Thread, type ThreadContract, threadFile } from '../../threads/thread.ts';
 
 /** Threads that work, and reads that wait for one. */
 export interface ReadLoad {

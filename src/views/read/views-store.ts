@@ -8,7 +8,7 @@ import type {
   OwnerFacts,
   OwnersFacts,
 } from '../../holdings/facts.ts';
-import { ExpiredSums, mayHaveExpired } from '../../holdings/fees.ts';
+import { ExpiredSums, mayHaveExpired } from '../../holdings/summary-answer.ts';
 import { followedIn, unitsOf } from '../store/columns.ts';
 import { openForReading } from '../store/database.ts';
 import { decodeVersion, NO_SUMS } from '../store/totals.ts';

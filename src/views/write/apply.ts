@@ -96,7 +96,7 @@ function applyUpdate(
     return;
   }
   if (late && isSealed(migration, recordTime, rules.periodUs)) {
-    const expected = 'a time after the last snapshot: its lane was passed over as idle';
+    const expected = 'a time after the last snapshot: its lane was idle, and the others went on without it';
     throw badTime('overtaken', update, recordTime, expected);
   }
   const { timeReached } = migration;
@@ -164,7 +164,7 @@ function isRedelivered(
 function applyImport(applying: Applying & Arrival, late: boolean): boolean {
   const { batch, update, migration, lane } = applying;
   if (late && !update.events.every((event) => isActive(batch, migration, event))) {
-    const expected = 'no import: its lane was passed over as idle';
+    const expected = 'no import: its lane was idle, and the others went on without it';
     throw new BadUpdate('overtaken', fieldNameIn(update.format, 'record_time'), 'an import', expected);
   }
   if (migration.timeReached !== null) {

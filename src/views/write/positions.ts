@@ -172,7 +172,7 @@ export interface LedgerTime {
 }
 
 /**
- * Whether a lane that was passed over as idle now has a message that belongs before one applied meanwhile. Otherwise the merge
+ * Whether a lane that was idle while the others went on now has a message that belongs before one applied meanwhile. Otherwise the merge
  * of the lanes prevents that: a message with a later place than all earlier ones of its lane waits for the other lanes, and
  * they for it. Only one with an earlier place than its predecessors in the lane is applied late, as the feed's order requires.
  */

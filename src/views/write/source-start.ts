@@ -6,8 +6,8 @@ import { newLane } from './positions.ts';
 import { UNFINISHED_IMPORT, type WriterState } from './state.ts';
 
 /** Whether there is anything to store: new lanes, or a source of which nothing is applied yet. */
-export function isNews(state: WriterState, { identity, cursors, dso, anew, followed }: SourceStart): boolean {
-  if (anew === true || (dso !== undefined && dso !== state.dso)) return true;
+export function isNews(state: WriterState, { identity, cursors, dso, restarts, followed }: SourceStart): boolean {
+  if (restarts === true || (dso !== undefined && dso !== state.dso)) return true;
   if (followed !== undefined && state.followed === null) return true;
   const isKnown = [...cursors.keys()].every((lane) => state.lanes.has(lane));
   return state.feed !== identity || !isKnown || !isBegun(state);
@@ -29,9 +29,9 @@ export function checkSourceStart(state: WriterState, start: SourceStart, source:
     );
 }
 
-/** Whether it begins anew where nothing but half a seed was read, whichever source or parties that was of. */
-export function replaces(state: WriterState, { anew }: SourceStart): boolean {
-  return anew === true && !isBegun(state);
+/** Whether a restarted snapshot import replaces an unfinished one, of any source or parties. */
+export function replaces(state: WriterState, { restarts }: SourceStart): boolean {
+  return restarts === true && !isBegun(state);
 }
 
 /** Whether the views were built from another source than this one. */
@@ -116,8 +116,8 @@ function isBegun({ lanes }: WriterState): boolean {
 const KEPT = ['setting', 'dead_letter'];
 
 /**
- * Empties the views, in which nothing but half a seed may be, so that another one can begin: contracts of the first that are not in
- * the second would stay for ever. A transaction of its own: a crash behind it leaves views as they were before any feed. Throws
+ * Empties the views, which may have nothing but an unfinished snapshot import, so that another one can begin: contracts of the first
+ * that are not in the second would stay for ever. A transaction of its own: a crash behind it leaves views as they were before any feed. Throws
  * FeedRefused where there is more.
  */
 export function forgetUnfinishedImport(

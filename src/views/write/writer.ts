@@ -133,7 +133,7 @@ export class ViewsWriter implements Disposable {
     const [{ name }, { state }] = [this.#begun, this.#batch];
     checkSourceStart(state, start, name);
     checkFollowed(this.db, state, { start, source: name });
-    if (start.anew === true) forgetUnfinishedImport(this.db, state, { source: name, active: this.#lasting.active });
+    if (start.restarts === true) forgetUnfinishedImport(this.db, state, { source: name, active: this.#lasting.active });
     else if (isAnother(state, start)) forgetPositions(this.db);
     this.#reapply([]);
     noteSourceStart(this.#batch.state, start, name);

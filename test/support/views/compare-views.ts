@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ContractFacts, OwnersFacts, PageFacts, Snapshot, SnapshotChoice } from '../../../src/holdings/facts.ts';
-import { holdingFees, type UnlockedLocked } from '../../../src/holdings/fees.ts';
+import { holdingFees, type UnlockedLocked } from '../../../src/holdings/summary-answer.ts';
 import { NOT_BOUNDED } from '../../../src/views/read/stored-snapshots.ts';
 import { createFactsReader, type FactsReader } from '../../../src/views/read/views-store.ts';
 import { openForReading } from '../../../src/views/store/database.ts';

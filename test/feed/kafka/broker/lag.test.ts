@@ -135,7 +135,7 @@ describe('partitions that are idle', () => {
       await service.until('halted', async () => (await service.status()).phase === 'halted');
       const { halted, counts } = await service.status();
       expect(halted).toMatchObject({ kind: 'overtaken', offset: 1 });
-      expect(halted!.reason).toContain('was passed over as idle');
+      expect(halted!.reason).toContain('its lane was idle, and the others went on without it');
       expect(counts.updates).toBe(restart ? 0 : 4);
     };
     {

@@ -1,13 +1,12 @@
 import { z } from 'zod';
-import { readBounded } from '../bounded-body.ts';
-import { fetchFailure } from '../fetch-failure.ts';
+import { fetchFailure, readBounded } from '../bounded-fetch.ts';
 import { isObject, jsonOrNull } from '../json/untrusted.ts';
 import { formatDuration, parseDuration } from '../ledger/duration.ts';
 import { formatTime, parseLedgerTime } from '../ledger/time.ts';
 import { showGiven } from '../show-given.ts';
-import { DIGESTS_AT_ONCE, type Replica } from './replica.ts';
+import { DIGESTS_AT_ONCE, type Replica } from './compare-digests.ts';
 
-const BYTES_MAX = 4 * 1024 * 1024;
+const BYTES_MAX = 4 * 2 ** 20;
 /** For one page, its body included. */
 const TIMEOUT_MS = 30_000;
 
@@ -62,8 +61,7 @@ async function fetchAnswer<Answer>(
   schema: z.ZodType<Answer>,
   { stop, timeoutMs }: { readonly stop: AbortSignal; readonly timeoutMs: number },
 ): Promise<Answer | null> {
-  const { status, text } = await fetchText(url, AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]));
-  const answer = jsonOrNull(text) ?? text;
+  const { status, answer } = await askHoldfast(url, AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]));
   const error = isObject(answer) && 'error' in answer ? String(answer.error) : null;
   if (status === 404 && error?.startsWith('No snapshots found') === true) return null;
   if (status !== 200) {
@@ -77,15 +75,14 @@ async function fetchAnswer<Answer>(
   throw new Error(`${url}: ${field}: ${issue!.message}; is it a Holdfast of this version?`);
 }
 
-async function fetchText(url: URL, signal: AbortSignal): Promise<{ status: number; text: string }> {
-  const { status, body } = await readAnswer(url, signal).catch((error: Error) => {
-    throw new Error(`${url}: no answer (${fetchFailure(error)})`, { cause: error });
-  });
-  if (body === null) throw new Error(`${url}: the answer is larger than ${BYTES_MAX} bytes`);
-  return { status, text: body.toString() };
-}
-
-async function readAnswer(url: URL, signal: AbortSignal): Promise<{ status: number; body: Buffer | null }> {
-  const response = await fetch(url, { redirect: 'error', signal, headers: { accept: 'application/json' } });
-  return { status: response.status, body: await readBounded(response.body, BYTES_MAX) };
+/** GETs JSON of another process; null for a body that is none. Throws an error of one line that names the address. */
+export async function askHoldfast(url: URL, signal: AbortSignal): Promise<{ status: number; answer: unknown }> {
+  try {
+    const { status, body } = await fetch(url, { redirect: 'error', signal, headers: { accept: 'application/json' } });
+    const bytes = await readBounded(body, BYTES_MAX);
+    if (bytes === null) throw new Error(`the answer is larger than ${BYTES_MAX} bytes`);
+    return { status, answer: jsonOrNull(bytes.toString()) };
+  } catch (error) {
+    throw new Error(`${url}: no answer of a Holdfast (${fetchFailure(error)})`, { cause: error });
+  }
 }

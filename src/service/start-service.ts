@@ -1,22 +1,20 @@
 import type { Logger } from 'pino';
-import type { Config } from './config/load-config.ts';
-import type { SourceSpec } from './feed/source.ts';
-import { createApp } from './http/app.ts';
-import { createClientAddress, startHttpServer } from './http/http-server.ts';
-import { servedDocuments } from './http/openapi-documents.ts';
-import { createMetrics, gauges } from './http/prometheus.ts';
-import type { Health } from './http/readiness.ts';
-import type { StreamStatus } from './http/stream-operation.ts';
-import { createStreams } from './http/streams.ts';
-import { createUsersArea } from './http/users-area.ts';
-import { startComparison } from './service/comparison.ts';
-import { measureIngest } from './service/ingest-metrics.ts';
-import { measureService } from './service/metrics.ts';
-import { openReading } from './service/reading.ts';
-import type { Role } from './service/role.ts';
-import { startWriting } from './service/writing.ts';
-import { followedSources } from './sources.ts';
-import { readVersion } from './version.ts';
+import type { Config } from '../config/load-config.ts';
+import type { SourceSpec } from '../feed/source.ts';
+import { createApp } from '../http/app.ts';
+import { createClientAddress, startHttpServer } from '../http/http-server.ts';
+import { servedDocuments } from '../http/openapi-documents.ts';
+import { createMetrics, gauges } from '../http/prometheus.ts';
+import type { Health } from '../http/readiness.ts';
+import { fetchOf } from '../http/routing.ts';
+import type { StreamStatus } from '../http/stream-operation.ts';
+import { createStreams } from '../http/streams.ts';
+import { createUsersArea } from '../http/users-area.ts';
+import { followedSources } from '../sources.ts';
+import { readVersion } from '../version.ts';
+import { startComparison } from './peer-comparison.ts';
+import { openReading, type Role, startWriting } from './roles.ts';
+import { measureIngest, measureService } from './service-metrics.ts';
 
 export interface Service extends AsyncDisposable {
   /** The URL at which it listens. */
@@ -80,8 +78,7 @@ export async function startService(
   await beforeListening();
   const server = starting.use(
     await startHttpServer({
-      fetch: (request, env) =>
-        (usersArea !== null && isUsersPath(request.url) ? usersArea : app).fetch(request, env as never),
+      fetch: fetchOf(app, usersArea),
       host,
       port,
       reusePort,
@@ -103,15 +100,8 @@ async function startRole(config: Config, context: Parameters<typeof startWriting
   const { postgres, readOnly } = config;
   if (postgres !== null) {
     // Loaded only here: no other service needs the client.
-    const { openPostgres } = await import('./service/postgres.ts');
+    const { openPostgres } = await import('./postgres.ts');
     return openPostgres(postgres, { ...context, rules: config });
   }
   return readOnly ? openReading(config, context) : startWriting(config, context);
-}
-
-/** The users' area is everything under /v2 but the holdings; the path begins after `http://host`. */
-function isUsersPath(url: string): boolean {
-  const path = url.indexOf('/', url.indexOf('://') + 3);
-  if (!url.startsWith('/v2', path) || url.startsWith('/v2/holdings/', path)) return false;
-  return url.length === path + 3 || url[path + 3] === '/' || url[path + 3] === '?';
 }

@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
-import { chainOf, compareChains, obstacle } from '../compare/compare.ts';
-import { otherReplica } from '../compare/other.ts';
-import { DIGESTS_AT_ONCE, ownReplica, type Replica } from '../compare/replica.ts';
 import type { HoldingsStore } from '../holdings/facts.ts';
 import { gauges } from '../http/prometheus.ts';
 import { formatTime, type Micros } from '../ledger/time.ts';
+import { chainOf, compareChains, DIGESTS_AT_ONCE, obstacle, ownReplica, type Replica } from './compare-digests.ts';
+import { otherReplica } from './other-holdfast.ts';
 
 /** How often it looks for snapshots that are not compared yet. */
 const COMPARE_MS = 5_000;

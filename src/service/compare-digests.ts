@@ -1,6 +1,59 @@
+import type { HoldingsStore, Order, Snapshot } from '../holdings/facts.ts';
 import { formatDuration } from '../ledger/duration.ts';
 import { formatTime, LEDGER_TIME_MAX, LEDGER_TIME_MIN, type Micros } from '../ledger/time.ts';
-import { type Chain, DIGESTS_AT_ONCE, type Digests, type Range, type Replica } from './replica.ts';
+
+/** The most that a page over HTTP may have: some 400 kB. */
+export const DIGESTS_AT_ONCE = 1_000;
+
+/** The digests of a directory: our own, or that of another Holdfast. */
+export interface Replica {
+  /** Null where it has no snapshot of that migration. */
+  migration(migrationId: number): Promise<Migration | null>;
+  /** Those of the first snapshots on the grid in that order, at most so many, within a range of times that has all of them. */
+  digests(of: Migration, choice: Range & { order: Order; rows: number }): Promise<readonly Digests[]>;
+}
+
+export interface Migration {
+  readonly migrationId: number;
+  readonly periodUs: number;
+  /** Null while no coin is known. */
+  readonly dso: string | null;
+}
+
+/** The digests of one migration. */
+export interface Chain extends Migration {
+  /** The times of its first and its newest snapshot on the grid. */
+  readonly first: Micros;
+  readonly newest: Micros;
+}
+
+/** Both inclusive. */
+export interface Range {
+  readonly from: Micros;
+  readonly to: Micros;
+}
+
+export interface Digests {
+  readonly recordTime: Micros;
+  readonly changesDigest: string;
+  readonly digest: string;
+}
+
+/** Our own directory. */
+export function ownReplica(store: HoldingsStore): Replica {
+  return {
+    migration: (migrationId) => store.facts({ kind: 'migration', migrationId: BigInt(migrationId) }),
+    async digests({ migrationId, periodUs }, choice) {
+      const found = await store.facts({ kind: 'listed snapshots', migrationId, every: periodUs, ...choice });
+      return found.map(digestsOf);
+    },
+  };
+}
+
+function digestsOf({ recordTime, changesDigest, digest }: Snapshot): Digests {
+  if (changesDigest !== null && digest !== null) return { recordTime, changesDigest, digest };
+  throw new Error(`the snapshot at ${recordTime} is on the grid and has no digest; run \`holdfast verify\``);
+}
 
 /** Of one migration that both have. */
 export interface Compared extends Range {
@@ -58,10 +111,10 @@ export async function compareChains(
   const pageEnd = wanted.pageAfter === undefined ? Infinity : from + (DIGESTS_AT_ONCE - 1) * periodUs;
   const to = Math.min(chains.own.newest, chains.other.newest, wanted.to ?? Infinity, pageEnd);
   const by = isOneStart && wanted.from === null ? 'digest' : 'changes_digest';
-  const there = digestsOf(other, chains.other, { from, to });
+  const there = allDigests(other, chains.other, { from, to });
   let [compared, last] = [0, from];
   let firstDifferent: Micros | null = null;
-  for await (const ours of digestsOf(own, chains.own, { from, to })) {
+  for await (const ours of allDigests(own, chains.own, { from, to })) {
     const { value: theirs } = (await there.next()) as { readonly value?: Digests };
     if (theirs?.recordTime !== ours.recordTime) throw new Error(missing(ours, theirs));
     const isEqual = by === 'digest' ? ours.digest === theirs.digest : ours.changesDigest === theirs.changesDigest;
@@ -72,7 +125,7 @@ export async function compareChains(
   return compared === 0 ? [] : [{ migrationId, from, to: last, compared, firstDifferent, by, leftOut }];
 }
 
-async function* digestsOf(replica: Replica, chain: Chain, { from, to }: Range): AsyncGenerator<Digests> {
+async function* allDigests(replica: Replica, chain: Chain, { from, to }: Range): AsyncGenerator<Digests> {
   for (let next = from; next <= to; ) {
     const found = await replica.digests(chain, { from: next, to, order: 'asc', rows: DIGESTS_AT_ONCE });
     yield* found;

@@ -1,10 +1,12 @@
-import { counted } from './counted.ts';
-import type { HoldingsStore, Snapshot } from './holdings/facts.ts';
-import type { Health, NotReadyCause, Readiness } from './http/readiness.ts';
-import type { IngestStatus } from './ingest/ingest-status.ts';
-import { formatTime, type Micros } from './ledger/time.ts';
-import { deadLetterJson, haltLine, plainCommand } from './views/dead-letter-advice.ts';
-import type { StoredStatus } from './views/read/stored-status.ts';
+import { counted } from '../counted.ts';
+import type { HoldingsStore, Snapshot } from '../holdings/facts.ts';
+import type { Health, NotReadyCause, Readiness } from '../http/readiness.ts';
+import type { StreamStatus } from '../http/stream-operation.ts';
+import type { IngestStatus } from '../ingest/ingest-status.ts';
+import { formatTime, type Micros } from '../ledger/time.ts';
+import { deadLetterJson, haltLine, locationText, plainCommand } from '../views/dead-letter-advice.ts';
+import type { StoredStatus } from '../views/read/stored-status.ts';
+import type { DeadLetterFacts } from '../views/store/dead-letter-store.ts';
 
 /**
  * What /readyz and /status say, from the ingest's status and what is in the views. `failure`: the error that ended the writer's thread.
@@ -40,11 +42,7 @@ export function createHealth(
   };
 }
 
-export function timeOrNull(time: Micros | null): string | null {
-  return time === null ? null : formatTime(time);
-}
-
-/** Health of a process that only reads what another one writes: what of it is stored. */
+/** Health of a process that only reads the views: it knows what is stored there. */
 export function createReadOnlyHealth(version: string, store: HoldingsStore, standing: () => StoredStatus): Health {
   return {
     async ready() {
@@ -68,6 +66,10 @@ export function createReadOnlyHealth(version: string, store: HoldingsStore, stan
   };
 }
 
+export function timeOrNull(time: Micros | null): string | null {
+  return time === null ? null : formatTime(time);
+}
+
 function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
@@ -79,15 +81,14 @@ export function newestSnapshots(newest: readonly Snapshot[]): object {
   }));
 }
 
-/** Updates that are missing although the ingest goes on, as `degraded` says it. */
-export function quarantinedLines({ quarantined = 0 }: Readonly<Record<string, number>>): string[] {
+/** Updates that are missing although the ingest continues, as `degraded` reports them. */
+function quarantinedLines({ quarantined = 0 }: Readonly<Record<string, number>>): string[] {
   if (quarantined === 0) return [];
   const are = quarantined === 1 ? 'is' : 'are';
   return [`${counted(quarantined, 'update')} ${are} quarantined; see holdfast dead-letters list`];
 }
 
-/** What is wrong although the ingest goes on. */
-export function degradedLines({ deadLetters, source }: IngestStatus): readonly string[] {
+function degradedLines({ deadLetters, source }: IngestStatus): readonly string[] {
   return [...quarantinedLines(deadLetters), ...(source?.status.degraded ?? [])];
 }
 
@@ -97,7 +98,7 @@ type Obstacle = readonly [cause: NotReadyCause, ...reasons: readonly string[]];
 const NO_SNAPSHOT: Obstacle = ['no_snapshot', 'no snapshot is sealed yet'];
 const WRITER_STOPPED: Obstacle = ['failed', 'the writer has stopped by itself; see the log'];
 
-/** Ready with a snapshot, where nothing else is in the way. */
+/** Ready with a snapshot and without an obstacle. */
 export async function readiness(
   store: HoldingsStore,
   obstacle: Obstacle | null,
@@ -113,6 +114,7 @@ export async function readiness(
   };
 }
 
+/** Null where the source was applied to its end recently enough, or there is none. */
 function ingestObstacle(status: IngestStatus, readyLagMaxMs: number): Obstacle | null {
   const { phase, source } = status;
   if (phase === 'caught_up') return null;
@@ -122,7 +124,7 @@ function ingestObstacle(status: IngestStatus, readyLagMaxMs: number): Obstacle |
   return reasons.length === 0 ? null : ['behind', ...reasons];
 }
 
-export function phaseReason({ phase, halted, lastError }: IngestStatus): string {
+function phaseReason({ phase, halted, lastError }: IngestStatus): string {
   switch (phase) {
     case 'halted':
     case 'waiting_for_clock':
@@ -134,11 +136,6 @@ export function phaseReason({ phase, halted, lastError }: IngestStatus): string 
     default:
       return `ingest is ${phase}`;
   }
-}
-
-/** Whether the source was applied to its end, recently enough; true where there is none. */
-export function isCaughtUp(status: IngestStatus, readyLagMaxMs: number): boolean {
-  return ingestObstacle(status, readyLagMaxMs) === null;
 }
 
 /** Why a source lags; empty where everything in it was applied recently enough. */
@@ -156,4 +153,53 @@ function sourceReasons({ kind, status }: NonNullable<IngestStatus['source']>, re
         : `for ${Math.floor(agoMs / 1000)} s`;
   const behind = lagMessages === null ? '' : `: ${counted(lagMessages, 'message')} behind`;
   return [`the ${kind} was not applied to its end ${since}${behind}`, ...blocking];
+}
+
+/** Of the phases in which it does not read. */
+const STREAM_PHASES: Readonly<Partial<Record<IngestStatus['phase'], StreamStatus['phase']>>> = {
+  starting: 'starting',
+  halted: 'halted',
+  waiting_for_clock: 'halted',
+  refused: 'halted',
+  stopped: 'stopping',
+};
+
+/** The ingest's status for streams. */
+export function streamStatus(status: IngestStatus, { ready, reasons }: Readiness, readyLagMaxMs: number): StreamStatus {
+  const { phase, source, counts, halted, lastError } = status;
+  const unavailable = phase === 'retrying' ? [phaseReason(status)] : [];
+  const isCaughtUp = ingestObstacle(status, readyLagMaxMs) === null;
+  // A feed that is refused has no message at which it is halted.
+  const refused = { place: source?.name ?? 'the feed', reason: lastError?.message ?? 'it is refused' };
+  return {
+    phase: STREAM_PHASES[phase] ?? (isCaughtUp ? 'caught_up' : 'reading'),
+    lag_seconds: source?.status.lagSeconds ?? null,
+    updates: counts.updates,
+    halted: phase === 'refused' ? refused : halted && locationAndReason(halted),
+    degraded: [...unavailable, ...degradedLines(status)],
+    ready,
+    reasons: [...reasons],
+    source: phase === 'caught_up' ? null : (source?.name ?? null),
+  };
+}
+
+/** Of a process that only reads the views: the lag of the writer is not stored. */
+export function readOnlyStreamStatus(
+  { halted, deadLetters }: StoredStatus,
+  { ready, reasons }: Readiness,
+): StreamStatus {
+  return {
+    phase: halted === null ? 'caught_up' : 'halted',
+    lag_seconds: null,
+    updates: 0,
+    halted: halted && locationAndReason(halted),
+    degraded: quarantinedLines(deadLetters),
+    ready,
+    reasons: [...reasons],
+    source: null,
+  };
+}
+
+function locationAndReason(deadLetter: DeadLetterFacts): StreamStatus['halted'] {
+  return { place: locationText(deadLetter), reason: deadLetter.reason };
 }

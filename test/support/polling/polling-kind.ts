@@ -2,8 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Message, Source, SourceContext, SourceKind } from '../../../src/feed/source.ts';
 
 /**
- * A source that nothing in src knows: updates polled over HTTP, as a Scan gives them. Its cursor is no offset but the migration and
- * the record time of the last update, `<migration id> <record time>`, and asking for it gives what comes after.
+ * A source that nothing in src knows: updates polled over HTTP, as a Scan gives them. Its resume token is no offset but the migration
+ * and the record time of the last update, `<migration id> <record time>`, and asking for it gives what comes after.
  */
 const POLLING_KIND: SourceKind<PollingSettings, Telemetry> = {
   kind: 'polled network',
@@ -25,7 +25,7 @@ const POLLING_KIND: SourceKind<PollingSettings, Telemetry> = {
 // The module is named by its address, and this is what is looked for in it.
 export default POLLING_KIND;
 
-export interface PollingSettings {
+interface PollingSettings {
   readonly url: string;
   readonly pageSize: number;
 }
@@ -46,29 +46,32 @@ const START = 'start';
 const PAUSE_MS = 20;
 
 function openPolling({ url, pageSize }: PollingSettings, { stored }: SourceContext): Source<Telemetry> {
-  let cursor = stored.lanes.get(LANE)?.cursor ?? START;
-  let isOnDisk = cursor;
+  let token = stored.lanes.get(LANE)?.cursor ?? START;
+  let isOnDisk = token;
   let identity: string | null = null;
   let number = 0;
   let telemetry: Telemetry = { stopped: `connecting to ${url}`, caughtUpAt: null, pages: 0 };
 
-  async function get<T>(path: string, signal: AbortSignal): Promise<T> {
-    const response = await fetch(`${url}${path}`, { signal });
+  async function ask<T>(path: string, signal: AbortSignal, body?: object): Promise<T> {
+    const post = body && { method: 'POST', body: JSON.stringify(body) };
+    const response = await fetch(`${url}/api/scan${path}`, { signal, ...post });
     if (!response.ok) throw new Error(`${url}${path} answers ${response.status}`);
     return (await response.json()) as T;
   }
 
   function messageOf(item: Item): Message {
-    cursor = `${item.migration_id} ${item.record_time}`;
+    token = `${item.migration_id} ${item.record_time}`;
     number += 1;
-    return { lane: LANE, offset: number, cursor, bytes: Buffer.from(JSON.stringify(item)) };
+    return { lane: LANE, offset: number, cursor: token, bytes: Buffer.from(JSON.stringify(item)) };
   }
 
   async function page(signal: AbortSignal): Promise<readonly Message[]> {
     const askedAt = Date.now();
-    const after = cursor === START ? '' : `&after=${encodeURIComponent(cursor)}`;
-    const { transactions } = await get<{ transactions: Item[] }>(`/updates?page_size=${pageSize}${after}`, signal);
-    const isAtEnd = transactions.length === 0 && isOnDisk === cursor;
+    const [migrationId, after_record_time] = token.split(' ');
+    const after = token === START ? {} : { after: { after_migration_id: Number(migrationId), after_record_time } };
+    const asked = { page_size: pageSize, ...after };
+    const { transactions } = await ask<{ transactions: Item[] }>('/v2/updates', signal, asked);
+    const isAtEnd = transactions.length === 0 && isOnDisk === token;
     telemetry = { stopped: null, caughtUpAt: isAtEnd ? askedAt : telemetry.caughtUpAt, pages: telemetry.pages + 1 };
     return transactions.map(messageOf);
   }
@@ -78,7 +81,7 @@ function openPolling({ url, pageSize }: PollingSettings, { stored }: SourceConte
       while (!signal.aborted) {
         try {
           if (identity === null) {
-            identity = (await get<{ network: string }>('/network', signal)).network;
+            identity = (await ask<{ dso_party_id: string }>('/v0/dso-party-id', signal)).dso_party_id;
             yield { identity, cursors: new Map([[LANE, START]]) };
           }
           const messages = await page(signal);

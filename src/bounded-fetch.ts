@@ -10,3 +10,9 @@ export async function readBounded(body: AsyncIterable<Uint8Array> | null, bytesM
   }
   return Buffer.concat(chunks);
 }
+
+/** Why a `fetch` failed: its error has that in its cause, which of several addresses that all failed has only a code. */
+export function fetchFailure(error: unknown): string {
+  const { message, cause } = error as Error & { readonly cause?: Partial<NodeJS.ErrnoException> };
+  return cause?.message || cause?.code || message;
+}
