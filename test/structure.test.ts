@@ -21,7 +21,7 @@ const everything = [...sources, ...readSources('{web,test,bench,fixtures,scripts
   },
 );
 
-/** `src/views/read/page.ts` -> `views`, `src/main.ts` -> `main` */
+/** `src/views/read/contract-page.ts` -> `views`, `src/main.ts` -> `main` */
 function folderOf(path: string): string {
   return path.split('/')[1]!.replace(/\.tsx?$/, '');
 }

@@ -38,17 +38,6 @@ describe('openFileSource', () => {
     expect(reads.length).toBeGreaterThan(2);
   });
 
-  it('can be read again from its start', async () => {
-    const path = directory.at('twice');
-    writeFileSync(path, LINE.repeat(3));
-    const source = openFileSource(path);
-    for (const _time of [1, 2]) {
-      let count = 0;
-      for await (const batch of source.batches(new AbortController().signal)) count += batch.length;
-      expect(count).toBe(3);
-    }
-  });
-
   it('ends without an error when it is aborted, and without the line that was cut', async () => {
     const path = directory.at('aborted');
     writeFileSync(path, LINE.repeat(5000));
@@ -112,18 +101,6 @@ describe('openFileSource', () => {
     for await (const batch of openFileSource(path, { reuseBuffers: true }).batches(new AbortController().signal))
       buffers.add(batch.at(-1)!.bytes!.buffer);
     expect(buffers.size).toBe(3);
-  });
-
-  it('keeps memory flat over a large file while its lines are parsed', async () => {
-    const path = directory.at('large');
-    writeFileSync(path, LINE.repeat(LINES));
-    const before = process.memoryUsage().arrayBuffers;
-    let most = 0;
-    for await (const batch of openFileSource(path).batches(new AbortController().signal)) {
-      for (const { bytes } of batch) JSON.parse(Buffer.from(bytes!).toString());
-      most = Math.max(most, process.memoryUsage().arrayBuffers - before);
-    }
-    expect(most).toBeLessThan((LINE.length * LINES) / 2);
   });
 });
 

@@ -90,12 +90,6 @@ describe.each(CODECS)('a file compressed with %s', (_name, compress) => {
     expect(messages.length > 0).toBe(lines === NOISE);
   });
 
-  it('that has a broken array returns the elements before the break', async () => {
-    const reading = await readContent(compress('[{"a":1},{"b":2},{'));
-    expect(outline(reading)).toEqual(ALL.slice(0, 2));
-    expect(reading.broken).not.toBeNull();
-  });
-
   it('that is cut off inside an array hands over the whole elements', async () => {
     const elements = Array.from({ length: 30_000 }, (_, i) => JSON.stringify({ i, text: (i * 7919).toString(36) }));
     const bytes = compress(`[${elements.join(',')}]`);
