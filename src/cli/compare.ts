@@ -1,10 +1,16 @@
-import { type Compared, chainOf, compareChains, obstacle, type Wanted } from '../compare/compare.ts';
-import { otherReplica } from '../compare/other.ts';
-import { ownReplica } from '../compare/replica.ts';
 import { counted } from '../counted.ts';
 import { PARAMETERS } from '../holdings/table-question.ts';
 import { formatTime } from '../ledger/time.ts';
 import { Refusal } from '../refusal.ts';
+import {
+  type Compared,
+  chainOf,
+  compareChains,
+  obstacle,
+  ownReplica,
+  type Wanted,
+} from '../service/compare-digests.ts';
+import { otherReplica } from '../service/other-holdfast.ts';
 import { showGiven } from '../show-given.ts';
 import { readUpdateOrder, type UpdateOrder } from '../views/read/stored-status.ts';
 import { openViewsStore } from '../views/read/views-store.ts';

@@ -2,7 +2,7 @@ import { coinsOf, dropHalted, retryHalted } from '../ingest/resolve-halt.ts';
 import { formatTime } from '../ledger/time.ts';
 import { Refusal } from '../refusal.ts';
 import { showGiven } from '../show-given.ts';
-import { commandOn, deadLetterJson, LIST, nextText, placeText } from '../views/dead-letter-advice.ts';
+import { commandOn, deadLetterJson, LIST, locationText, nextText } from '../views/dead-letter-advice.ts';
 import type { DeadLetter, DeadLetterCode } from '../views/store/dead-letter-store.ts';
 import { openDeadLetters } from '../views/store/dead-letter-store.ts';
 import { type CliCommand, type CommandGroup, EXIT } from './command.ts';
@@ -30,7 +30,7 @@ const list: CliCommand = {
       String(deadLetter.id),
       deadLetter.decision,
       deadLetter.kind,
-      placeText(deadLetter),
+      locationText(deadLetter),
       deadLetter.updateId ?? '-',
       deadLetter.recordTime === null ? '-' : formatTime(deadLetter.recordTime),
       shortened(deadLetter.reason),
@@ -63,7 +63,7 @@ const retry: CliCommand = {
     const { deadLetter, bad } = retryHalted(config.dataDir, { ...config, now: () => Date.now() * 1000 });
     const { id } = deadLetter;
     if (bad === null) {
-      terminal.stdout.write(`dead letter ${id} is applied: ingest continues after ${safePlace(deadLetter)}\n`);
+      terminal.stdout.write(`dead letter ${id} is applied: ingest continues after ${safeLocation(deadLetter)}\n`);
       return EXIT.ok;
     }
     const next = nextText(deadLetter, commandOn(config.dataDir));
@@ -86,7 +86,7 @@ const drop: CliCommand = {
       throw new Refusal(`dead letter ${id} is ${decision}, not halted; next: ${safeText(nextText(deadLetter, print))}`);
     if (options.yes !== true)
       throw new Refusal(
-        `dropping dead letter ${id} (${safePlace(deadLetter)}): ${costText(deadLetter)}; nothing was done, --yes does it`,
+        `dropping dead letter ${id} (${safeLocation(deadLetter)}): ${costText(deadLetter)}; nothing was done, --yes does it`,
       );
     if (!dropHalted(dataDir, id)) throw new Refusal(`dead letter ${id} is not halted; ${print(LIST)} shows what is`);
     terminal.stdout.write(`dead letter ${id} is dropped: ${droppedText(deadLetter)}\n`);
@@ -130,7 +130,7 @@ function deadLetterText(deadLetter: DeadLetter, dataDir: string): string {
   const { bytes, length } = deadLetter;
   const facts = formatFacts([
     ['dead letter', `${deadLetter.id}, ${deadLetter.decision}`],
-    ['location', placeText(deadLetter)],
+    ['location', locationText(deadLetter)],
     ['migration', deadLetter.migrationId],
     ['update', deadLetter.updateId],
     ['record time', deadLetter.recordTime === null ? null : formatTime(deadLetter.recordTime)],
@@ -177,9 +177,9 @@ function droppedText(deadLetter: DeadLetter): string {
   if (deadLetter.code === 'broken_batch') return 'ingest continues behind the batch, without its messages';
   if (deadLetter.kind === 'container')
     return `the halt has ended; read ${safeText(deadLetter.source)} again from its start once it is repaired`;
-  return `ingest continues after ${safePlace(deadLetter)}, and the same bytes are skipped from any source`;
+  return `ingest continues after ${safeLocation(deadLetter)}, and the same bytes are skipped from any source`;
 }
 
-function safePlace(deadLetter: DeadLetter): string {
-  return safeText(placeText(deadLetter));
+function safeLocation(deadLetter: DeadLetter): string {
+  return safeText(locationText(deadLetter));
 }

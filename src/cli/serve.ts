@@ -5,7 +5,7 @@ import { SETTING_KEYS } from '../config/setting-list.ts';
 import { explained } from '../machine-errors.ts';
 import { Refusal } from '../refusal.ts';
 import { type Pause, RETRY_START, retry } from '../retry.ts';
-import type { Service } from '../service.ts';
+import type { Service } from '../service/start-service.ts';
 import { type CliCommand, SETTINGS_OF_EVERY_COMMAND } from './command.ts';
 
 export const SERVE_KEYS = SETTING_KEYS.filter((key) => !SETTINGS_OF_EVERY_COMMAND.includes(key));
@@ -33,7 +33,7 @@ export const serveCommand: CliCommand = {
     const stop = terminal.stopSignal();
     // Loaded only here: no other command needs the servers.
     const [{ startService }, { createUnavailableServer }] = await Promise.all([
-      import('../service.ts'),
+      import('../service/start-service.ts'),
       import('../http/http-server.ts'),
     ]);
     await using unavailable = createUnavailableServer({ host, port, reusePort, logger });

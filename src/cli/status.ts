@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { readBounded } from '../bounded-body.ts';
-import { fetchFailure } from '../fetch-failure.ts';
-import { createReadOnlyHealth } from '../health.ts';
 import { isObject } from '../json/untrusted.ts';
 import { Refusal } from '../refusal.ts';
+import { createReadOnlyHealth } from '../service/health.ts';
+import { askHoldfast } from '../service/other-holdfast.ts';
 import { readVersion } from '../version.ts';
 import { openStoredStatus } from '../views/read/stored-status.ts';
 import { openViewsStore } from '../views/read/views-store.ts';
@@ -12,7 +11,6 @@ import type { CliCommand } from './command.ts';
 import { type Fact, formatFacts, safeJson } from './terminal.ts';
 
 const ANSWER_MS_MAX = 10_000;
-const ANSWER_BYTES_MAX = 16 * 2 ** 20;
 export const WATCH_MS = 2_000;
 /** Between the two readings from which the rate comes. */
 const RATE_MS = 1_000;
@@ -78,9 +76,14 @@ function requireUrl(given: string): string {
 }
 
 async function readService(url: string): Promise<Reading> {
-  const readiness = READINESS.parse(await askService(url, '/readyz'));
-  const status = STATUS.parse(await askService(url, '/status'));
-  return { readiness, status, atMs: performance.now() };
+  const ask = async <Answer>(path: string, schema: z.ZodType<Answer>): Promise<Answer> => {
+    const asked = new URL(url.replace(/\/*$/, path));
+    const { answer } = await askHoldfast(asked, AbortSignal.timeout(ANSWER_MS_MAX));
+    const parsed = schema.safeParse(answer);
+    if (parsed.success) return parsed.data;
+    throw new Error(`${asked}: no answer of a Holdfast of this version`);
+  };
+  return { readiness: await ask('/readyz', READINESS), status: await ask('/status', STATUS), atMs: performance.now() };
 }
 
 /** Of a directory what views.db stores is known: not whether a process reads a source for it. */
@@ -123,21 +126,4 @@ function rateText(now: Reading, before: Reading | null): string {
   // A service that was started again counts from 0.
   const rate = Math.max(0, to - from) / ((now.atMs - before.atMs) / 1000);
   return `, ${Math.round(rate)} a second`;
-}
-
-/** GETs JSON of a running service. Throws an error of one line that names the address. */
-async function askService(base: string, path: string): Promise<unknown> {
-  const url = `${base.replace(/\/+$/, '')}${path}`;
-  try {
-    const { body } = await fetch(url, {
-      redirect: 'error',
-      headers: { Accept: 'application/json' },
-      signal: AbortSignal.timeout(ANSWER_MS_MAX),
-    });
-    const bytes = await readBounded(body, ANSWER_BYTES_MAX);
-    if (bytes === null) throw new Error(`more than ${ANSWER_BYTES_MAX} bytes`);
-    return JSON.parse(bytes.toString());
-  } catch (error) {
-    throw new Error(`${url}: no answer of a Holdfast (${fetchFailure(error)})`, { cause: error });
-  }
 }

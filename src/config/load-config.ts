@@ -3,7 +3,7 @@ import { Refusal } from '../refusal.ts';
 import { parseUsersConfig } from '../users/users-config.ts';
 import { type ConfigurationFile, readConfigurationFile } from './configuration-file.ts';
 import { environmentName, optionName, parseAs, type Setting } from './setting-kinds.ts';
-import { SETTING_KEYS, SETTINGS, type SettingKey, type Settings } from './setting-list.ts';
+import { GROUPS, SETTING_KEYS, SETTINGS, type SettingKey, type Settings } from './setting-list.ts';
 import { kafkaConfig, ledgerApiConfig, postgresConfig, scanConfig } from './source-config.ts';
 
 /** All settings, frozen, with those of a source or a store together: its secrets and certificates are read. */
@@ -41,7 +41,7 @@ export function loadConfig({ options, isOfEnvironment = () => false, env }: Sour
     ]) {
       if (raw === undefined) continue;
       const value = parseAs(name, setting, raw);
-      values[setting.field ?? key] = setting.path === true ? resolvePaths(folder, value) : value;
+      values[setting.field ?? key] = setting.isPath ? resolvePaths(folder, value) : value;
       const isGiven = raw !== setting.default && value !== false && !(Array.isArray(value) && value.length === 0);
       if (isGiven) given.set(key, name);
     }
@@ -84,7 +84,9 @@ function checkKeys(file: ConfigurationFile | null): void {
 
 function refuseIncomplete(given: ReadonlyMap<string, string>): void {
   for (const key of given.keys()) {
-    const missing = (SETTINGS[key as SettingKey] as Setting).needs?.find((other) => !given.has(other));
+    const [, group = []] = GROUPS.find(([settings]) => Object.hasOwn(settings, key) && key !== 'start') ?? [];
+    const needs = [...group, ...((SETTINGS[key as SettingKey] as Setting).needs ?? [])];
+    const missing = needs.find((other) => !given.has(other));
     if (missing !== undefined) throw new Refusal(`${optionName(key)} needs ${optionName(missing)} too`);
   }
   if (given.has('scan') && given.has('ledgerApi'))

@@ -13,26 +13,27 @@ interface Facts {
   readonly expected: string;
   /** In the help: an option of `FILE...` takes several values, one of `URL,...` a list; null for a switch. */
   readonly placeholder: string | null;
+  /** Relative paths in the configuration file start at its folder, others at the working directory. */
+  readonly isPath: boolean;
   /** The value where none is given, as text; without one the value is null, and `help` says what holds. */
   readonly default?: string;
   /** The field of Config, where it says more than the name of the setting. */
   readonly field?: string;
-  /** Relative paths in the configuration file start at its folder, others at the working directory. */
-  readonly path?: true;
   /** Also of use to a service that only reads; any other setting needs a service that writes. */
   readonly reads?: true;
   /** Settings without which it is of no use. */
   readonly needs?: readonly string[];
 }
-type About = Omit<Facts, 'help' | 'expected' | 'placeholder'> & { readonly placeholder?: string };
+type About = Omit<Facts, 'help' | 'expected' | 'placeholder' | 'isPath'> & { readonly placeholder?: string };
 
 export type Setting<Value = unknown, Given = unknown> = Facts & Given & { readonly schema: z.ZodType<Value> };
 
-function kind<Value>(schema: z.ZodType<Value>, expected: string, placeholder: string | null) {
+function kind<Value>(schema: z.ZodType<Value>, expected: string, placeholder: string | null, isPath = false) {
   return <const Given extends About = object>(help: string, about: Given = {} as Given): Setting<Value, Given> => ({
     schema,
     expected,
     placeholder,
+    isPath,
     help,
     ...about,
   });
@@ -76,8 +77,9 @@ function isPostgresUrl(text: string): boolean {
 export const matching = (pattern: RegExp, expected: string, placeholder: string) =>
   kind(z.string().regex(pattern), expected, placeholder);
 export const text = (expected: string, placeholder: string) => kind(nonEmpty, expected, placeholder);
-export const path = kind(nonEmpty, 'a file name', 'FILE');
-export const paths = kind(listOf(nonEmpty), 'file names', 'FILE...');
+export const directory = kind(nonEmpty, 'a directory', 'DIR', true);
+export const path = kind(nonEmpty, 'a file name', 'FILE', true);
+export const paths = kind(listOf(nonEmpty), 'file names', 'FILE...', true);
 export const httpAddress = kind(httpUrl, 'a http or https address without a user', 'URL');
 export const httpAddresses = kind(
   listOf(httpUrl),
@@ -166,9 +168,16 @@ export function environmentName(key: string): string {
 }
 
 /** The option of a setting, which commander also reads from the environment; `loadConfig` parses its value. */
-export function settingOption(key: string, { help, placeholder, schema, default: value = '' }: Setting): Option {
+export function settingOption(
+  key: string,
+  { help, expected, placeholder, schema, default: value = '' }: Setting,
+): Option {
+  const [, bounds] = expected.split(' from ');
   const argument = placeholder === null ? '[true|false]' : `<${placeholder}>`;
-  const option = new Option(`${optionName(key)} ${argument}`, help).env(environmentName(key));
+  const option = new Option(
+    `${optionName(key)} ${argument}`,
+    bounds === undefined ? help : `${help}; from ${bounds}`,
+  ).env(environmentName(key));
   if (placeholder === null) return option.preset('true');
   if (value !== '') option.default(value);
   return schema instanceof z.ZodEnum ? option.choices(schema.options as string[]) : option;

@@ -8,8 +8,7 @@ import {
   jwksCache,
 } from 'jose/jwks/remote';
 import type { Logger } from 'pino';
-import { readBounded } from '../bounded-body.ts';
-import { fetchFailure } from '../fetch-failure.ts';
+import { fetchFailure, readBounded } from '../bounded-fetch.ts';
 import { BoundedMap } from './bounded-map.ts';
 import type { PublicKeyAlgorithm } from './signed-token.ts';
 import { hasCredentials } from './user.ts';

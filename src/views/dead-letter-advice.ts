@@ -3,101 +3,18 @@ import { shellWord } from '../shell-word.ts';
 import { parseColumn } from './store/columns.ts';
 import type { DeadLetterCode, DeadLetterFacts, Decision } from './store/dead-letter-store.ts';
 
-/** The command that lists dead letters. */
-export const LIST = 'dead-letters list';
-
-/** Shows a command of this program, given the words after the program's name; a shell must accept what is in backticks. */
-export type PrintCommand = (words: string) => string;
-
-/** Without the data directory: for HTTP, which shows no paths, and for the default directory. */
-export const plainCommand: PrintCommand = (words) => `\`holdfast ${words}\``;
-
-/** With the data directory, so that it may be run from anywhere. */
-export function commandOn(dataDir: string): PrintCommand {
-  return (words) => plainCommand(`${words} --data ${shellWord(dataDir)}`);
-}
-
-/** What the operator should do now, and the usual cause where one is known. */
-export function nextText(deadLetter: DeadLetterFacts, print: PrintCommand): string {
-  const words = {
-    source: sourceName(deadLetter.source),
-    retry: print('dead-letters retry'),
-    drop: print(`dead-letters drop ${deadLetter.id}`),
-  };
-  const [next, hint] = [nextAdvice(deadLetter), hintAdvice(deadLetter)];
-  return hint === undefined ? next(words) : `${next(words)}. ${hint(words)}`;
-}
-
-/** A halt in one line: where, which update, what is wrong with it, and what the operator should do. */
-export function haltLine(deadLetter: DeadLetterFacts, print: PrintCommand): string {
-  const next = nextText(deadLetter, print);
-  return `halted at ${placeText(deadLetter)}: ${updateOf(deadLetter)}${deadLetter.reason}; to continue: ${next}`;
-}
-
-/** Which update it is, as far as the message can be read. */
-function updateOf({ updateId, recordTime }: DeadLetterFacts): string {
-  const names = [
-    ...(updateId === null ? [] : [`update ${updateId}`]),
-    ...(recordTime === null ? [] : [`record time ${formatTime(recordTime)}`]),
-  ];
-  return names.length === 0 ? '' : `${names.join(', ')}: `;
-}
-
-/** A dead letter for programs: in /status, in the log and on the command line. */
-export function deadLetterJson(deadLetter: DeadLetterFacts, print: PrintCommand): Record<string, unknown> {
-  const { id, kind, code, source, offset, recordTime, field, given, expected, reason } = deadLetter;
-  return {
-    dead_letter: id,
-    kind,
-    code,
-    source,
-    ...placeFacts(deadLetter),
-    offset,
-    migration_id: deadLetter.migrationId,
-    update_id: deadLetter.updateId,
-    record_time: recordTime === null ? null : formatTime(recordTime),
-    field,
-    given,
-    expected,
-    reason,
-    next: nextText(deadLetter, print),
-  };
-}
-
-/** Where a message came from, for people. */
-export function placeText(deadLetter: DeadLetterFacts): string {
-  const name = sourceName(deadLetter.source);
-  if (deadLetter.code === 'broken_container') return name;
-  const facts = Object.entries(placeFacts(deadLetter)).filter(([, value]) => value !== null);
-  return [name, ...facts.map((fact) => fact.join(' '))].join(', ');
-}
-
-/** Under the names of its source. */
-function placeFacts({ place }: DeadLetterFacts): Readonly<Record<string, string | number | null>> {
-  return parseColumn<Record<string, string | number | null>>('dead_letter.place', place, JSON.parse);
-}
-
-function sourceName(source: string): string {
-  return source === '-' ? 'standard input' : source;
-}
-
 /** The source that a dead letter names, and commands of this program as they are shown. */
-export interface AdviceWords {
+interface AdviceWords {
   readonly source: string;
   readonly retry: string;
   readonly drop: string;
 }
+type Advice = (words: AdviceWords) => string;
 
-export type Advice = (words: AdviceWords) => string;
-
-/** Advice for a halt of this code. */
+/** What the operator does to end a halt of this code. */
 interface CodeAdvice {
-  /** What the operator does to end it. */
   readonly halted: Advice;
-  /**
-   * Its usual cause, if there is one, with a remedy that is better than `halted`, by the kind of the source; `other` is for every
-   * kind that is not named.
-   */
+  /** Its usual cause with a better remedy than `halted`, by the kind of the source; `other` is for every kind not named. */
   readonly comesFrom?: Readonly<Partial<Record<string, Advice>>>;
   /** Whether `comesFrom` is true for the first message of a source only. */
   readonly ofFirstMessage?: true;
@@ -115,7 +32,6 @@ const NO_FEED: CodeAdvice = {
   ofFirstMessage: true,
 };
 
-/** Advice to the operator about a halt, by what is wrong with the message. */
 export const ADVICE: Readonly<Record<DeadLetterCode, CodeAdvice>> = {
   bad_field: { halted: retryOrDrop },
   cut_off: {
@@ -155,7 +71,7 @@ export const ADVICE: Readonly<Record<DeadLetterCode, CodeAdvice>> = {
     halted: retryOrDrop,
     comesFrom: {
       other: () =>
-        'The seed before it is not whole: then start a new directory with a feed that has all of it and its mark',
+        'The snapshot import before it is incomplete: then start a new directory with a feed that has all of it and its marker',
     },
   },
   not_active: {
@@ -193,24 +109,90 @@ export const ADVICE: Readonly<Record<DeadLetterCode, CodeAdvice>> = {
 };
 
 /** What is left to do after a decision, for every code. */
-export const DECIDED: Readonly<Record<Exclude<Decision, 'halted'>, Advice>> = {
-  quarantined: () =>
+const DECIDED: Readonly<Record<Exclude<Decision, 'halted'>, string>> = {
+  quarantined:
     'nothing: the feed continued without it. ' +
     'It can only be corrected by replaying the corrected feed into a new directory',
-  dropped: () => 'nothing: it was dropped, and the same bytes are skipped from any source',
-  applied: () => 'nothing: it was applied at its own place',
-  resolved: () => 'nothing: the halt ended by itself',
+  dropped: 'nothing: it was dropped, and the same bytes are skipped from any source',
+  applied: 'nothing: it was applied at its location',
+  resolved: 'nothing: the halt ended by itself',
 };
 
-/** What the operator should do now. */
-export function nextAdvice({ code, decision }: DeadLetterFacts): Advice {
-  if (decision === 'halted') return ADVICE[code].halted;
-  return (decision === 'dropped' ? ADVICE[code].dropped : undefined) ?? DECIDED[decision];
+/** The command that lists dead letters. */
+export const LIST = 'dead-letters list';
+
+/** Shows a command of this program, given the words after the program's name; a shell must accept what is in backticks. */
+export type PrintCommand = (words: string) => string;
+
+/** Without the data directory: for HTTP, which shows no paths. */
+export const plainCommand: PrintCommand = (words) => `\`holdfast ${words}\``;
+
+/** With the data directory, so that it may be run from anywhere. */
+export function commandOn(dataDir: string): PrintCommand {
+  return (words) => plainCommand(`${words} --data ${shellWord(dataDir)}`);
 }
 
-/** The usual cause of such a halt, with its remedy, where one is known. */
-export function hintAdvice({ code, decision, sourceKind, offset }: DeadLetterFacts): Advice | undefined {
-  const { comesFrom, ofFirstMessage } = ADVICE[code];
-  if (decision !== 'halted' || comesFrom === undefined || (ofFirstMessage === true && offset > 1)) return undefined;
-  return comesFrom[sourceKind] ?? comesFrom.other;
+/** What the operator should do now, and the usual cause where one is known. */
+export function nextText(
+  { id, code, decision, source, sourceKind, offset }: DeadLetterFacts,
+  print: PrintCommand,
+): string {
+  const words = {
+    source: sourceName(source),
+    retry: print('dead-letters retry'),
+    drop: print(`dead-letters drop ${id}`),
+  };
+  const { halted, comesFrom = {}, ofFirstMessage, dropped } = ADVICE[code];
+  if (decision !== 'halted') return (decision === 'dropped' ? dropped?.(words) : undefined) ?? DECIDED[decision];
+  const hint = ofFirstMessage === true && offset > 1 ? undefined : (comesFrom[sourceKind] ?? comesFrom.other);
+  return hint === undefined ? halted(words) : `${halted(words)}. ${hint(words)}`;
+}
+
+/** A halt in one line: the location, the update, what is wrong with it, and what the operator should do. */
+export function haltLine(deadLetter: DeadLetterFacts, print: PrintCommand): string {
+  const { updateId, recordTime, reason } = deadLetter;
+  const update = [
+    ...(updateId === null ? [] : [`update ${updateId}`]),
+    ...(recordTime === null ? [] : [`record time ${formatTime(recordTime)}`]),
+  ].join(', ');
+  const what = update === '' ? reason : `${update}: ${reason}`;
+  return `halted at ${locationText(deadLetter)}: ${what}; to continue: ${nextText(deadLetter, print)}`;
+}
+
+/** A dead letter for programs: in /status, in the log and on the command line. */
+export function deadLetterJson(deadLetter: DeadLetterFacts, print: PrintCommand): Record<string, unknown> {
+  const { id, kind, code, source, offset, recordTime, field, given, expected, reason } = deadLetter;
+  return {
+    dead_letter: id,
+    kind,
+    code,
+    source,
+    ...locationFacts(deadLetter),
+    offset,
+    migration_id: deadLetter.migrationId,
+    update_id: deadLetter.updateId,
+    record_time: recordTime === null ? null : formatTime(recordTime),
+    field,
+    given,
+    expected,
+    reason,
+    next: nextText(deadLetter, print),
+  };
+}
+
+/** Where a message came from, for people. */
+export function locationText(deadLetter: DeadLetterFacts): string {
+  const name = sourceName(deadLetter.source);
+  if (deadLetter.code === 'broken_container') return name;
+  const facts = Object.entries(locationFacts(deadLetter)).filter(([, value]) => value !== null);
+  return [name, ...facts.map((fact) => fact.join(' '))].join(', ');
+}
+
+/** Under the names of its source. */
+function locationFacts({ place }: DeadLetterFacts): Readonly<Record<string, string | number | null>> {
+  return parseColumn<Record<string, string | number | null>>('dead_letter.place', place, JSON.parse);
+}
+
+function sourceName(source: string): string {
+  return source === '-' ? 'standard input' : source;
 }

@@ -2,8 +2,8 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { afterAll, describe, expect, test } from 'vitest';
-import { otherReplica } from '../../src/compare/other.ts';
 import type { ReplayOptions } from '../../src/ingest/replay-files.ts';
+import { otherReplica } from '../../src/service/other-holdfast.ts';
 import { openHoldings } from '../support/http/holdings-service.ts';
 import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { type Ended, holdfast } from '../support/program/command.ts';
@@ -177,8 +177,12 @@ describe('another Holdfast that gives no such answer', () => {
     ['no period', json({ ...HEAD, period: 'soon' }), 'period: given "soon", expected a duration'],
     ['no such path', json({ error: 'Not found' }, 404), 'given status 404 ("Not found"), expected the snapshots'],
     ['an error', json({ error: 'too busy' }, 503), 'given status 503 ("too busy"), expected the snapshots'],
-    ['a redirect', (_, response) => void response.writeHead(302, { location: '/' }).end(), 'no answer ('],
-    ['a cut answer', (_, response) => void response.writeHead(200, { 'content-length': 9 }).end('{'), 'no answer ('],
+    ['a redirect', (_, response) => void response.writeHead(302, { location: '/' }).end(), 'no answer of a Holdfast ('],
+    [
+      'a cut answer',
+      (_, response) => void response.writeHead(200, { 'content-length': 9 }).end('{'),
+      'no answer of a Holdfast (',
+    ],
     ['too much', (_, response) => void response.end('x'.repeat(5_000_000)), 'the answer is larger than 4194304 bytes'],
   ])('%s: says what was given, and ends with 1', async (_, answer, said) => {
     const { code, stdout, stderr } = await holdfast('compare', '--data', data, await listening(answer));
@@ -192,13 +196,18 @@ describe('another Holdfast that gives no such answer', () => {
       stop: new AbortController().signal,
       timeoutMs: 50,
     });
-    await expect(silent.migration(0)).rejects.toThrow(/no answer \(The operation was aborted due to timeout\)/);
+    await expect(silent.migration(0)).rejects.toThrow(
+      /no answer of a Holdfast \(The operation was aborted due to timeout\)/,
+    );
   });
 
   test('is not there', async () => {
     const [port] = await freePorts(1);
     const { code, stderr } = await holdfast('compare', '--data', data, `http://127.0.0.1:${port}`);
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringMatching(/no answer \(.*ECONNREFUSED/) });
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/no answer of a Holdfast \(.*ECONNREFUSED/),
+    });
   });
 });
 

@@ -88,16 +88,6 @@ describe('dead-letters list and show', () => {
     expect(readdirSync(folder.path)).toEqual([]);
   });
 
-  it('refuse a number that is none, and one that nothing has', async () => {
-    await replayInto(dataDir, []);
-    expect(await deadLetters('show', 'x')).toMatchObject({ code: 2, stderr: expect.stringContaining('given "x"') });
-    expect(await deadLetters('show', '7')).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('no dead letter 7'),
-    });
-    expect((await deadLetters('list')).stdout).toBe('no dead letters\n');
-  });
-
   it('work while a writer runs, and those that change something name its process', async () => {
     await replayInto(dataDir, [folder.writeLines('feed.ndjson', linesWith('{"foo":1}'))]);
     using _lock = lockForWriting(dataDir);
@@ -145,15 +135,6 @@ describe('dead-letters drop', () => {
     const other = await replayInto(dataDir, [folder.writeLines('other.ndjson', ['{"foo":1}'])]);
     expect(other).toMatchObject({ halted: null, counts: { decided: 1 } });
     await expectSound();
-  });
-
-  it('is refused for what is not halted', async () => {
-    await replayInto(dataDir, [folder.writeLines('feed.ndjson', linesWith('{"foo":1}'))], {
-      onBadUpdate: 'quarantine',
-    });
-    const { code, stderr } = await deadLetters('drop', '1', '--yes');
-    expect(code).toBe(2);
-    expect(stderr).toContain('dead letter 1 is quarantined, not halted');
   });
 
   it('drops an over-long message, which cannot be retried', async () => {

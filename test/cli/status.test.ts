@@ -65,7 +65,7 @@ describe('holdfast status', () => {
     const url = `http://127.0.0.1:${port}`;
     const { code, stdout, stderr } = await runProgram(['status', '--url', url]);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toMatch(/^holdfast: http:\S+\/readyz: no answer of a Holdfast \(.*\)\n$/);
+    expect(stderr).toMatch(/^holdfast: http:\S+\/readyz: no answer of a Holdfast of this version\n$/);
     server.close().closeAllConnections();
     await once(server, 'close');
     expect((await runProgram(['status', '--url', url])).stderr).toMatch(/no answer of a Holdfast \(.*ECONNREFUSED/);

@@ -1,132 +1,142 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
 import { dashboardQueries, metricsIn } from '../support/deploy/expressions.ts';
-import { type Prometheus, programPath, RULES, startPrometheus } from '../support/deploy/prometheus.ts';
-import { type Service, startService } from '../support/http/service.ts';
-import { oddLedger } from '../support/ledger/options.ts';
-import { randomLedger } from '../support/ledger/random-ledger.ts';
-import { freePorts } from '../support/program/free-ports.ts';
+import { programPath, RULES } from '../support/deploy/prometheus.ts';
+import { type Cases, expectAlerts, one } from '../support/deploy/rule-cases.ts';
+import { startService } from '../support/http/service.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
-import { scanLedger, timeOf } from '../support/scan/ledger.ts';
-import { type FakeScan, startFakeScan } from '../support/scan/server.ts';
-import { linesOf } from '../support/views/replayed.ts';
 
-/** Blocks of 512 bytes that a file may have: as a disk that is soon full. */
-const SMALL_DISK = 'ulimit -S -f 1500';
-const LINES = scanLedger(51, 200);
-/** A few seconds of a machine that others use too decide these. */
-const OF_THE_MACHINE = ['HoldfastDiskFilling', 'HoldfastDiskLow', 'HoldfastSlow', 'HoldfastRestarts'];
-/** Of a store in PostgreSQL, and of a decoder: their own tests compare them, test/postgres/serve.test.ts and test/flat-decoder/metrics.test.ts. */
-const OF_OTHER_PROCESSES = /^holdfast_(store|decoder)_/;
-const OF_OTHERS = /holdfast_source_lag_messages|holdfast_(store|decoder)_/;
+const root = join(import.meta.dirname, '../..');
+const INSTANCE = 'job="holdfast",instance="a"';
+const REQUESTS = `holdfast_http_requests_total{${INSTANCE},method="GET",operation="/x"`;
 
-const folder = temporaryDirectory();
-const parts = new AsyncDisposableStack();
-let scans: readonly FakeScan[] = [];
-let network: Service;
-let full: Service;
-let instances: Readonly<Record<'halted' | 'network' | 'full' | 'down', string>>;
-let prometheus: Prometheus;
+const cause = (name: string): string => `holdfast_not_ready{${INSTANCE},cause="${name}"}`;
 
-/**
- * The rules as they are but for their `for`, so that an alert fires as soon as its expression holds. What they wait for is
- * tested of the file itself, by promtool: rules.test.ts.
- */
-function rulesAtOnce(): string {
-  const path = folder.at('at-once.yml');
-  writeFileSync(path, readFileSync(RULES, 'utf8').replaceAll(/^ +for: \w+\n/gm, ''));
-  return path;
+/** Each fires only after the time it waits, and not because of what is usual. */
+const CASES: Cases = {
+  HoldfastDown: [one(`up{${INSTANCE}}`, '1x5 0x10', 6, 7), one('up{job="other"}', '1x10', 0, 1)],
+  HoldfastRestarts: [one(`process_start_time_seconds{${INSTANCE}}`, '1 1 2 2 3 3 4 4x5', 5, 6)],
+  HoldfastHalted: [one(cause('halted'), '0 0 1 1', 1, 2)],
+  HoldfastRefused: [one(cause('refused'), '0 0 1 1', 1, 2)],
+  HoldfastCannotWrite: [one(cause('retrying'), '0 1x5', 2, 3)],
+  HoldfastStoreUnavailable: [one(cause('store_unavailable'), '0 1x5', 2, 3)],
+  HoldfastStoreFault: [one(`holdfast_store_faults{${INSTANCE}}`, '0 0 1 1', 1, 2)],
+  HoldfastStoreLate: [one(`holdfast_store_late_events{${INSTANCE}}`, '0 0 1 1', 1, 2)],
+  HoldfastStoreContradiction: [one(`holdfast_store_contradictions{${INSTANCE}}`, '0 0 1 1', 1, 2)],
+  HoldfastStoreUnsealed: [
+    one(`holdfast_store_unsealed_intervals{${INSTANCE}}`, '0 3x20', 15, 16),
+    one(`holdfast_store_unsealed_intervals{${INSTANCE}}`, '1x9 0 1x9 0 1x9', 29, 0),
+  ],
+  HoldfastAheadOfClock: [one(cause('waiting_for_clock'), '0 1x9', 5, 6)],
+  HoldfastBehind: [one(cause('behind'), '1x8 0 1x20', 19, 20)],
+  HoldfastNotReady: [one(cause('no_snapshot'), '1x40', 29, 30), one(cause('starting'), '0x5 1x40', 35, 36)],
+  HoldfastSnapshotTooOld: [
+    {
+      series: {
+        [`holdfast_newest_snapshot_timestamp_seconds{${INSTANCE},migration="0"}`]: '0x60',
+        [`holdfast_newest_snapshot_timestamp_seconds{${INSTANCE},migration="1"}`]: '600x60',
+        [`holdfast_snapshot_period_seconds{${INSTANCE}}`]: '600x60',
+        [`holdfast_source_caught_up_timestamp_seconds{${INSTANCE}}`]: '1x60',
+      },
+      // 10 minutes of the newest snapshot, 30 of the rule's expression, 10 for which it must hold.
+      quiet: 50,
+      fires: 51,
+    },
+    {
+      series: {
+        [`holdfast_newest_snapshot_timestamp_seconds{${INSTANCE},migration="0"}`]: '0x60',
+        [`holdfast_snapshot_period_seconds{${INSTANCE}}`]: '600x60',
+        [`holdfast_store_unsealed_intervals{${INSTANCE}}`]: '0x60',
+      },
+      quiet: 40,
+      fires: 41,
+    },
+  ],
+  HoldfastDegraded: [one(`holdfast_degraded{${INSTANCE}}`, '0 2x9', 5, 6)],
+  HoldfastQuarantined: [one(`holdfast_dead_letters{${INSTANCE},decision="quarantined"}`, '7x5 8x5', 5, 7)],
+  HoldfastPeerDiffers: [one(`holdfast_compare_different{${INSTANCE},peer="http://b:8080"}`, '0 0 1 1', 1, 2)],
+  HoldfastDiskFilling: [
+    // A gigabyte an hour fills 90 in less than four days, but not 110.
+    one(`holdfast_disk_free_bytes{${INSTANCE}}`, '90e9-16666666x120', 60, 61),
+    one(`holdfast_disk_free_bytes{${INSTANCE}}`, '110e9-16666666x600', 600, 0),
+  ],
+  HoldfastDiskLow: [one(`holdfast_disk_free_bytes{${INSTANCE}}`, '3e9 1e9x9', 5, 6)],
+  HoldfastLogGrows: [one(`holdfast_file_bytes{${INSTANCE},file="views.db-wal"}`, '4e8 2e9x90', 60, 61)],
+  HoldfastReadsRefused: [
+    one(`${REQUESTS},status="503"}`, '0 0+1x20', 6, 7),
+    one(`holdfast_http_requests_total{${INSTANCE},operation="/readyz",status="503"}`, '0+9x20', 20, 0),
+  ],
+  HoldfastErrors: [one(`${REQUESTS},status="500"}`, '0x5 1x5', 5, 6)],
+  HoldfastSlow: [
+    {
+      series: {
+        [`holdfast_http_request_seconds_bucket{${INSTANCE},le="1"}`]: '0+90x40',
+        [`holdfast_http_request_seconds_bucket{${INSTANCE},le="5"}`]: '0+100x40',
+        [`holdfast_http_request_seconds_bucket{${INSTANCE},le="+Inf"}`]: '0+100x40',
+      },
+      quiet: 15,
+      fires: 16,
+    },
+  ],
+  HoldfastConnectionsFull: [one(`holdfast_http_connections{${INSTANCE}}`, '800 801x20', 5, 6)],
+  HoldfastFilesOpen: [
+    {
+      series: {
+        [`process_open_fds{${INSTANCE}}`]: '800 830x20',
+        [`process_max_fds{${INSTANCE}}`]: '1024x20',
+      },
+      quiet: 10,
+      fires: 11,
+    },
+  ],
+  HoldfastFailedAuthentications: [
+    one(`holdfast_users_failed_authentications_total{${INSTANCE}}`, '0 0+60x20', 6, 10),
+    one(`holdfast_users_failed_authentications_total{${INSTANCE}}`, '0+20x20', 20, 0),
+  ],
+};
+
+function promtool(...args: readonly string[]): object {
+  const { status, stderr } = spawnSync(programPath('promtool'), args, { encoding: 'utf8' });
+  return { status, stderr };
 }
 
-const hostOf = ({ url }: Service): string => new URL(url).host;
-
-/** Those that fire for an instance, in alphabetical order. */
-async function firing(of: keyof typeof instances): Promise<string[]> {
-  const alerts = await prometheus.query(`ALERTS{alertstate="firing",instance="${instances[of]}"}`);
-  const names = alerts.map(({ metric }) => metric.alertname!).filter((name) => !OF_THE_MACHINE.includes(name));
-  return [...new Set(names)].sort();
-}
-
-const untilFiring = (of: keyof typeof instances, names: unknown): Promise<void> =>
-  expect.poll(() => firing(of), { interval: 200 }).toEqual(names);
-
-beforeAll(async () => {
-  const scan = (): Promise<FakeScan> =>
-    startFakeScan({ migrationId: 0, lines: LINES, snapshots: [timeOf(LINES[60]!)] });
-  scans = await Promise.all([scan(), scan(), scan()]);
-  for (const each of scans) parts.use(each);
-  const feed = linesOf(randomLedger(oddLedger(71, { updates: 1_500, owners: 300, activeTarget: 800 })), 'scan');
-  const [bad, large] = [folder.writeLines('bad', ['{"update_id":7}']), folder.writeLines('large', feed)];
-  const urls = scans.map(({ url }) => url).join(',');
-  const following = ['--scan', urls, '--scan-poll-interval', '100ms', '--start', 'beginning'];
-  const started = await Promise.all([
-    startService(['--data', folder.at('halted'), '--file', bad]),
-    startService([
-      '--data',
-      folder.at('network'),
-      ...following,
-      '--ready-lag-max',
-      '2s',
-      '--compare-with',
-      'http://127.0.0.1:9',
-    ]),
-    startService(['--data', folder.at('full'), '--file', large], { limits: SMALL_DISK }),
-  ]);
-  for (const service of started) parts.use(service);
-  [, network, full] = started;
-  const [port] = await freePorts(1);
-  const [first, second, third] = started.map(hostOf) as [string, string, string];
-  instances = { halted: first, network: second, full: third, down: `127.0.0.1:${port}` };
-  await network.until('/readyz', (status) => status === 200);
-  prometheus = parts.use(await startPrometheus(folder, { rules: [rulesAtOnce()], targets: Object.values(instances) }));
-});
-afterAll(async () => {
-  await parts.disposeAsync();
-  folder[Symbol.dispose]();
+it('every alert fires when it should and not before, as promtool computes it from the file as it is', () => {
+  expectAlerts(RULES, CASES);
 });
 
-it('a Prometheus that scrapes a halt, a full disk and what does not answer fires their alerts, and no others', async () => {
-  await untilFiring('halted', ['HoldfastHalted', 'HoldfastNotReady']);
-  await untilFiring('down', ['HoldfastDown']);
-  // It may also have no snapshot yet.
-  await untilFiring('full', expect.arrayContaining(['HoldfastCannotWrite']));
-  // The record times of the network are of another year.
-  await untilFiring('network', ['HoldfastSnapshotTooOld']);
+it('every alert links to its paragraph, which says what it means, where to look and what to do', () => {
+  const rules = readFileSync(RULES, 'utf8');
+  const linked = [...rules.matchAll(/- alert: (\w+).*?runbook_url: (\S+)/gs)].map(([, alert, link]) => [alert, link]);
+  expect(linked).toEqual(Object.keys(CASES).map((alert) => [alert, `docs/alerts.md#${alert.toLowerCase()}`]));
+  const paragraphs = readFileSync(join(root, 'docs/alerts.md'), 'utf8').split(/^## /m).slice(1);
+  expect(paragraphs.map((text) => text.split('\n')[0])).toEqual(Object.keys(CASES));
+  for (const text of paragraphs)
+    expect(text).toMatch(/^\w+\n- \*\*Means:\*\* .+\n- \*\*Look:\*\* .+\n- \*\*Do:\*\* .+\n+$/);
 });
 
-it('Scans that do not answer fire theirs', async () => {
-  for (const each of scans) each.fail('/v2/updates', 'closed');
-  await untilFiring('network', ['HoldfastBehind', 'HoldfastSnapshotTooOld']);
-  for (const each of scans) each.fail('/v2/updates', null);
+it('Prometheus accepts the example of its configuration and every query of the dashboard', () => {
+  expect(promtool('check', 'config', join(root, 'deploy/prometheus.yml'))).toEqual({ status: 0, stderr: '' });
+  using folder = temporaryDirectory();
+  const rules = dashboardQueries().map((expr, i) => ({ record: `query_${i}`, expr }));
+  expect(rules.length).toBeGreaterThan(40);
+  // JSON is YAML.
+  writeFileSync(folder.at('queries.yml'), JSON.stringify({ groups: [{ name: 'dashboard', rules }] }));
+  expect(promtool('check', 'rules', folder.at('queries.yml'))).toEqual({ status: 0, stderr: '' });
 });
 
-it('every query of the dashboard has an answer', async () => {
-  // Without a token, so that this area has something to show too.
-  await network.ask('/v2/authenticated-user');
-  const expressions = dashboardQueries();
-  expect(expressions.length).toBeGreaterThan(40);
-  // A rate is known from the second scrape on.
-  const empty = async (): Promise<string[]> => {
-    const samples = await Promise.all(expressions.map((expression) => prometheus.query(expression)));
-    return expressions.filter((expression, i) => samples[i]!.length === 0 && !OF_OTHERS.test(expression));
-  };
-  await expect.poll(empty).toEqual([]);
-});
-
-it('a disk that has room again fires nothing more', async () => {
-  spawnSync('prlimit', ['--pid', String(full.program.pid), '--fsize=unlimited']);
-  await untilFiring('full', []);
-});
-
-it('the rules and the dashboard name only metrics that there are, and promtool finds no fault with these', async () => {
-  const text = await (await fetch(`${network.url}/metrics`)).text();
+it('the rules and the dashboard name every metric of a service, and no other', async () => {
+  using folder = temporaryDirectory();
+  const feed = ['--file', join(root, 'fixtures/story.scan.ndjson'), '--compare-with', 'http://127.0.0.1:9'];
+  await using service = await startService(['--data', folder.at('data'), ...feed]);
+  await service.until('/readyz', (status) => status === 200);
+  const text = await (await fetch(`${service.url}/metrics`)).text();
   const there = new Set([...text.matchAll(/^# TYPE (\w+) /gm)].map(([, name]) => name!));
-  const expressions = [readFileSync(RULES, 'utf8'), ...dashboardQueries()];
-  const named = new Set(expressions.flatMap(metricsIn));
-  expect([...named].filter((name) => !there.has(name) && !OF_OTHER_PROCESSES.test(name))).toEqual([]);
-  const ours = [...there].filter((name) => name.startsWith('holdfast_'));
-  expect(ours.filter((name) => !named.has(name))).toEqual([]);
+  const named = new Set([readFileSync(RULES, 'utf8'), ...dashboardQueries()].flatMap(metricsIn));
+  // Those of a store in PostgreSQL and of a decoder are in test/scale/serve-postgres.test.ts and test/scale/decoder-metrics.test.ts.
+  expect([...named].filter((name) => !there.has(name) && !/^holdfast_(store|decoder)_/.test(name))).toEqual([]);
+  expect([...there].filter((name) => name.startsWith('holdfast_') && !named.has(name))).toEqual([]);
   const checked = spawnSync(programPath('promtool'), ['check', 'metrics'], { input: text, encoding: 'utf8' });
   expect(checked).toMatchObject({ status: 0, stdout: '', stderr: '' });
 });

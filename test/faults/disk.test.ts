@@ -7,7 +7,6 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startService } from '../support/http/service.ts';
 import { expectOneLine, expectSound, type FaultFeed, isReady, prepareFaultFeed } from '../support/ledger/fault-feed.ts';
 import { createRandom } from '../support/ledger/random.ts';
-import { holdfast } from '../support/program/command.ts';
 import { runProgram, startProgram } from '../support/program/program.ts';
 import { soakCount } from '../support/program/soak.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
@@ -37,7 +36,6 @@ describe('a full disk', () => {
     await service.until('/readyz', isRetrying);
     expect((await service.ask('/livez')).status).toBe(200);
     expect(await service.ask('/status')).toMatchObject({ body: { phase: 'retrying' } });
-    await sleep(1_000);
     expect(spawnSync('prlimit', ['--pid', String(service.program.pid), '--fsize=unlimited']).status).toBe(0);
     await service.until('/readyz', isReady);
     service.program.kill('SIGTERM');
@@ -52,7 +50,6 @@ describe('a full disk', () => {
     await using program = startProgram(args, { limits: `exec 2>>${log}; ulimit -S -f 16` });
     // Not even the tables fit, so it tries again, and says so each time.
     while (statSync(log).size < 8_192) await sleep(50);
-    await sleep(2_000);
     expect(statSync(log).size).toBe(8_192);
     expect(spawnSync('prlimit', ['--pid', String(program.pid), '--fsize=unlimited']).status).toBe(0);
     while (!readFileSync(log, 'utf8').includes('"msg":"listening"')) await sleep(50);
@@ -60,46 +57,6 @@ describe('a full disk', () => {
     expect(await program.ended).toMatchObject({ code: 0 });
     const lines = readFileSync(log, 'utf8').trimEnd().split('\n');
     expect(lines.slice(2).map((line) => JSON.parse(line) as object)).not.toEqual([]);
-  });
-
-  it('does not keep serve from stopping, and what is missing is read again', async () => {
-    const data = folder.at('full-stop');
-    {
-      await using service = await startService(['--data', data, '--file', feed], { limits: SMALL_DISK });
-      await service.until('/readyz', isRetrying);
-      service.program.kill('SIGTERM');
-      expect(await service.program.ended).toMatchObject({ code: 0 });
-    }
-    await expectSound(data);
-    expect(await holdfast('replay', '--data', data, feed)).toMatchObject({ code: 0 });
-    expect(dumpViews(data)).toEqual(wanted);
-  });
-
-  it('lets no snapshot be forced, says so, and lets the next one once there is room', async () => {
-    const data = folder.at('full-force');
-    const short = folder.writeLines('short.ndjson', readFileSync(feed, 'utf8').split('\n').slice(0, 400));
-    await using service = await startService(['--data', data, '--file', short, '--force-snapshots']);
-    await service.until('/readyz', isReady);
-    const limitFiles = (bytes: string): void =>
-      expect(spawnSync('prlimit', ['--pid', String(service.program.pid), `--fsize=${bytes}:unlimited`]).status).toBe(0);
-    const before = await service.ask('/status');
-    limitFiles('4096');
-    expect(await service.ask('/v0/state/acs/force', {})).toEqual({
-      status: 503,
-      body: {
-        error: expect.stringMatching(
-          /^no snapshot can be written now \((disk I\/O error|database or disk is full)\); try again/,
-        ),
-      },
-    });
-    expect(await service.ask('/status')).toMatchObject({
-      body: { snapshots: (before.body as { snapshots: unknown }).snapshots },
-    });
-    limitFiles('unlimited');
-    expect(await service.ask('/v0/state/acs/force', {})).toMatchObject({ status: 200 });
-    service.program.kill('SIGTERM');
-    expect(await service.program.ended).toMatchObject({ code: 0 });
-    await expectSound(data);
   });
 
   it.each(Array.from({ length: soakCount(1) }, (_, seed) => seed))(

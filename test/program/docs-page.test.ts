@@ -4,7 +4,6 @@ import { launchBrowser, watchPage } from '../support/http/browser.ts';
 import { type Service, startService } from '../support/http/service.ts';
 import { oddLedger } from '../support/ledger/options.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';
-import { holdfast } from '../support/program/command.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { linesOf } from '../support/views/replayed.ts';
 
@@ -61,20 +60,5 @@ it('tries out the operations of the holdings with what the document gives as exa
     expect(answer.body).toContain(`"record_time": "${record_time}"`);
   }
   expect(requests).toContain('/v1/holdings/summary');
-  expect(faults).toEqual([]);
-});
-
-it('tries out an operation of the ledger with a token', async () => {
-  const { page, faults, requests } = await openPage('Ledger');
-  const { stdout: token } = await holdfast('token', '--user', 'participant_admin', '--data', data);
-  await page.getByRole('button', { name: 'Authorize' }).first().click();
-  const dialog = page.locator('.modal-ux');
-  await dialog.locator('input').fill(token.trim());
-  await dialog.getByRole('button', { name: 'Apply credentials' }).click();
-  await dialog.getByRole('button', { name: 'Close' }).first().click();
-  const record = await tryOut(page, 'getAuthenticatedUser');
-  expect(record.status).toBe('200');
-  expect(record.body).toContain('"id": "participant_admin"');
-  expect(requests).toContain('/v2/authenticated-user');
   expect(faults).toEqual([]);
 });

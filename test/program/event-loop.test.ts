@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { type Service, startService } from '../../src/service.ts';
+import { type Service, startService } from '../../src/service/start-service.ts';
 import { openStream } from '../support/http/event-stream.ts';
 import { operationsOf } from '../support/http/fuzz-requests.ts';
 import { partyOf } from '../support/ledger/parse-ledger.ts';

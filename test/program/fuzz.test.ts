@@ -12,7 +12,7 @@ import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 
 /** Each round has a seed of its own and begins where the one before left the service. */
 const ROUNDS = soakCount(1);
-const CASES_PER_ROUND = 1_500;
+const CASES_PER_ROUND = 600;
 const AT_ONCE = 8;
 /** After the first round caches and compiled code are there; what a service gains from then on it would gain forever. */
 const GROWTH_BYTES_MAX = 200 * 1024 * 1024;

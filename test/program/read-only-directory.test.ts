@@ -1,6 +1,5 @@
-import { renameSync, rmSync } from 'node:fs';
+import { renameSync } from 'node:fs';
 import { join } from 'node:path';
-import Database from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import { type Service, startService } from '../support/http/service.ts';
 import { parseLedger } from '../support/ledger/parse-ledger.ts';
@@ -89,26 +88,6 @@ describe('a process that only reads', () => {
     ]);
   });
 
-  it('ends where the directory is removed', async () => {
-    using directory = temporaryDirectory();
-    const dataDir = await replayed(directory);
-    await using service = await reading(dataDir);
-    rmSync(dataDir, { recursive: true });
-    const ended = await service.program.ended;
-    expect([ended.code, lastLine(ended)]).toEqual([1, expect.stringContaining('was replaced or removed')]);
-  });
-
-  it('ends where the tables become those of another version', async () => {
-    using directory = temporaryDirectory();
-    const dataDir = await replayed(directory);
-    await using service = await reading(dataDir);
-    const db = new Database(join(dataDir, 'views.db'));
-    db.pragma('user_version = 99');
-    db.close();
-    const ended = await service.program.ended;
-    expect([ended.code, lastLine(ended)]).toEqual([2, expect.stringContaining('has version 99 of the tables')]);
-  });
-
   it('is refused a directory in which there is nothing to read, and makes none', async () => {
     using directory = temporaryDirectory();
     const ended = await runProgram(['serve', '--read-only', '--data', directory.at('none'), '--port', '0']);
@@ -118,55 +97,32 @@ describe('a process that only reads', () => {
   });
 });
 
-describe('a setting that needs a writer', () => {
-  it.each([
-    ['--file', 'feed.ndjson'],
-    ['--kafka-brokers', 'broker:9092', '--kafka-topic', 'updates'],
-    ['--migration-id', '1'],
-    ['--snapshot-period', '10m'],
-    ['--dso', 'DSO::1220ab'],
-    ['--on-bad-update', 'halt'],
+it('refuses by name what needs a service that writes', async () => {
+  using directory = temporaryDirectory();
+  const needs = async (named: string, ...args: readonly string[]): Promise<void> =>
+    expect(await holdfast('serve', '--read-only', '--data', directory.at('none'), ...args)).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining(
+        `${named} cannot be given with --read-only, which only reads what another process writes\n`,
+      ),
+    });
+  await needs('--kafka-brokers', '--kafka-brokers', 'broker:9092', '--kafka-topic', 'updates');
+  for (const option of [
+    ['--file', 'feed'],
     ['--force-snapshots'],
-    ['--record-time-ahead-max', '1h'],
-    ['--record-time-gap-max', '1d'],
     ['--ready-lag-max', '1m'],
     ['--participant-id', 'p'],
-  ])('is refused by name with --read-only: %s', async (...option) => {
-    expect(await holdfast('serve', '--read-only', ...option)).toMatchObject({
-      code: 2,
-      stderr: `holdfast: ${option[0]} cannot be given with --read-only, which only reads what another process writes\n`,
-    });
-  });
-
-  it.each([
-    ['{"ledger": {}}', 'ledger in '],
-    ['{"forceSnapshots": true}', 'forceSnapshots in '],
-    ['{"forceSnapshots": false}', '--data '],
-  ])('is refused in a configuration file too: %s', async (json, named) => {
-    using directory = temporaryDirectory();
-    const config = directory.writeLines('holdfast.json', [json]);
-    const { stderr } = await holdfast('serve', '--read-only', '--config', config, '--data', directory.at('none'));
-    expect(stderr).toContain(`holdfast: ${named}`);
-  });
-});
-
-describe('a port that is shared', () => {
-  it('is refused where the system cannot do that', async () => {
-    using directory = temporaryDirectory();
-    const dataDir = await replayed(directory);
-    const preload = directory.writeLines('no-sharing.mjs', [
-      "import { Server } from 'node:net';",
-      'const { listen } = Server.prototype;',
-      'Server.prototype.listen = function (where, ...rest) {',
-      "  const fault = Object.assign(new Error('listen ENOTSUP: operation not supported'), { code: 'ENOTSUP' });",
-      "  return where.reusePort ? void process.nextTick(() => this.emit('error', fault)) : listen.call(this, where, ...rest);",
-      '};',
-    ]);
-    const common = ['serve', '--data', dataDir, '--read-only', '--port', '0', '--log-level', 'silent'];
-    const { code, stderr } = await runProgram([...common, '--reuse-port'], { preload });
-    expect([code, stderr]).toEqual([
-      2,
-      'holdfast: cannot listen on --host 127.0.0.1 --port 0 --reuse-port (this system shares no port): listen ENOTSUP: operation not supported\n',
-    ]);
-  });
+  ])
+    await needs(option[0]!, ...option);
+  const config = (json: string): string[] => ['--config', directory.writeLines('holdfast.json', [json])];
+  await needs('holdfast.json', ...config('{"ledger": {}}'));
+  await needs('holdfast.json', ...config('{"forceSnapshots": true}'));
+  const { stderr } = await holdfast(
+    'serve',
+    '--read-only',
+    '--data',
+    directory.at('none'),
+    ...config('{"forceSnapshots": false}'),
+  );
+  expect(stderr).toContain('there is no views.db in it');
 });

@@ -8,7 +8,7 @@ import { startService } from '../support/http/service.ts';
 import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { holdfast } from '../support/program/command.ts';
 import { openFiles } from '../support/program/open-files.ts';
-import { runProgram, startProgram } from '../support/program/program.ts';
+import { runProgram } from '../support/program/program.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { linesOf } from '../support/views/replayed.ts';
 import { dumpViews } from '../support/views/views-dump.ts';
@@ -81,23 +81,6 @@ describe('the running program', () => {
     await service.until('/status', (_, body) => (body as { counts: { updates: number } }).counts.updates === 2);
   });
 
-  it('halts where a feed file of a later start begins before those of the first one', async () => {
-    using directory = temporaryDirectory();
-    const later = directory.writeLines('later', linesOf(parseLedger('00:11 =b : +b bob 1\n00:21 : -b'), 'scan'));
-    const all = directory.writeLines('all', linesOf(parseLedger('00:01 =a : +a al 1\n00:11 =b : +b bob 1'), 'scan'));
-    {
-      await using service = await startService(['--data', directory.at('data'), '--file', later]);
-      await service.until('/readyz', isReady);
-      service.program.kill('SIGTERM');
-      await service.program.ended;
-    }
-    await using service = await startService(['--data', directory.at('data'), '--file', all]);
-    const body = await service.until('/readyz', (_, body) => /halted/.test(JSON.stringify(body)));
-    expect(String((body as { reasons: string[] }).reasons)).toMatch(
-      /message 1: update a, .*that of the first update known of this synchronizer; .*The files came in another order/,
-    );
-  });
-
   it('lets its ingest wait where requests need the processor', async () => {
     using directory = temporaryDirectory();
     const fifo = directory.namedPipe('fifo');
@@ -123,27 +106,6 @@ describe('the running program', () => {
     expect(await runProgram(['serve', '--data', data, '--port', '0'])).toMatchObject({ code: 2, stderr: refusal });
     expect(await runProgram(['snapshots', '--data', data])).toMatchObject({ code: 0, stderr: '' });
     expect((await service.ask('/readyz')).status).toBe(200);
-  });
-
-  it('lets the next writer in when the first was killed', async () => {
-    using directory = temporaryDirectory();
-    const args = ['--data', directory.at('data'), '--file', STORY];
-    await using first = await startService(args);
-    first.program.kill('SIGKILL');
-    expect((await first.program.ended).signal).toBe('SIGKILL');
-    await using second = await startService(args);
-    await second.until('/readyz', isReady);
-  });
-
-  it('ends on SIGINT too, while it starts or has no source', async () => {
-    using directory = temporaryDirectory();
-    await using service = await startService(['--data', directory.at('data')]);
-    expect(await service.ask('/readyz')).toMatchObject({
-      status: 503,
-      body: { reasons: ['no snapshot is sealed yet'] },
-    });
-    service.program.kill('SIGINT');
-    expect((await service.program.ended).code).toBe(0);
   });
 });
 
@@ -171,17 +133,6 @@ describe('SIGTERM while a named pipe is read', () => {
     expect(await service.program.ended).toMatchObject({ code: 0, signal: null });
     const { stdout } = await holdfast('replay', '--data', data, directory.writeLines('again', [ONE]));
     expect(stdout).toContain(`applied ${1 - updates} updates, ${1 - updates} events; redelivered ${updates};`);
-  });
-
-  it('ends replay with a line that says it stopped', async () => {
-    using directory = temporaryDirectory();
-    const [data, pipe] = [directory.at('data'), directory.namedPipe('pipe')];
-    await using program = startProgram(['replay', '--data', data, pipe]);
-    await using _writer = await writeLine(pipe);
-    await expect.poll(() => existsSync(join(data, 'views.db'))).toBe(true);
-    program.kill('SIGTERM');
-    const { code, stderr } = await program.ended;
-    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining('stopped before the end') });
   });
 });
 

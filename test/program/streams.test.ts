@@ -3,7 +3,6 @@ import { expect, it } from 'vitest';
 import { type EventStream, openStream, withoutStatus } from '../support/http/event-stream.ts';
 import { type Service, startService } from '../support/http/service.ts';
 import { parseLedger, partyOf } from '../support/ledger/parse-ledger.ts';
-import { holdfast } from '../support/program/command.ts';
 import { freshDirectory } from '../support/program/fresh-directory.ts';
 import { linesOf } from '../support/views/replayed.ts';
 
@@ -113,48 +112,6 @@ it('a client resumes over a restart of the service, whether that was stopped or 
     'owner alice 00:50',
     'snapshot 0 00:50',
     'snapshot 0 01:00',
-  ]);
-});
-
-it('a process that only reads sends what another one seals, forced snapshots too', async () => {
-  const data = directory.at('data');
-  const texts = [
-    '00:01 =a : +a alice 10\n00:11 =b :',
-    '00:21 =c : +b alice 1\n00:31 =d :\n00:35 =e :',
-    '01:01 =f : -a',
-  ];
-  const replay = async (parts: number): Promise<void> => {
-    const file = directory.writeLines('feed.ndjson', texts.slice(0, parts).flatMap(lines));
-    expect(await holdfast('replay', '--data', data, '--seal', file)).toMatchObject({ code: 0 });
-  };
-  await replay(1);
-  await using service = await startService(['--data', data, '--read-only']);
-  using stream = await openStream(await urlOf(service), { owners: [ALICE] });
-  await stream.until(() => stream.events.length === 2);
-  expect(stream.events[0]!.data).toEqual({
-    phase: 'caught_up',
-    lag_seconds: null,
-    updates: 0,
-    halted: null,
-    degraded: [],
-    ready: true,
-    reasons: [],
-    source: null,
-  });
-  await replay(2);
-  await stream.until(() => withoutStatus(stream).length === 5);
-  await replay(3);
-  await stream.until(() => withoutStatus(stream).at(-1) === 'snapshot 0 01:01');
-  expect(withoutStatus(stream)).toEqual([
-    'snapshot 0 00:11',
-    'snapshot 0 00:20',
-    'owner alice 00:30',
-    'snapshot 0 00:30',
-    'snapshot 0 00:35',
-    'snapshot 0 00:40',
-    'snapshot 0 00:50',
-    'snapshot 0 01:00',
-    'snapshot 0 01:01',
   ]);
 });
 

@@ -2,7 +2,7 @@ import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from
 import { Agent as HttpsAgent, request as httpsRequest, type RequestOptions } from 'node:https';
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
-import { readBounded } from '../../bounded-body.ts';
+import { readBounded } from '../../bounded-fetch.ts';
 import { isObject } from '../../json/untrusted.ts';
 import { CONTAINER_BYTES_MAX } from '../limits.ts';
 import { type AboutFailure, AnswerFailure } from './answer-failure.ts';

@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { expect } from 'vitest';
 import type { SourceSpec } from '../../../src/feed/source.ts';
-import { startService } from '../../../src/service.ts';
+import { startService } from '../../../src/service/start-service.ts';
 import { keepingLogger, type LogLine } from '../kafka/reading.ts';
 import { serviceConfig } from '../kafka/service.ts';
 

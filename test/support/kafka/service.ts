@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { type Config, loadConfig } from '../../../src/config/load-config.ts';
-import { startService } from '../../../src/service.ts';
+import { startService } from '../../../src/service/start-service.ts';
 import type { TemporaryDirectory } from '../program/temporary-directory.ts';
 import { keepingLogger, type LogLine } from './reading.ts';
 import type { TestTopic } from './topic.ts';

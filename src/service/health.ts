@@ -1,0 +1,205 @@
+import { counted } from '../counted.ts';
+import type { HoldingsStore, Snapshot } from '../holdings/facts.ts';
+import type { Health, NotReadyCause, Readiness } from '../http/readiness.ts';
+import type { StreamStatus } from '../http/stream-operation.ts';
+import type { IngestStatus } from '../ingest/ingest-status.ts';
+import { formatTime, type Micros } from '../ledger/time.ts';
+import { deadLetterJson, haltLine, locationText, plainCommand } from '../views/dead-letter-advice.ts';
+import type { StoredStatus } from '../views/read/stored-status.ts';
+import type { DeadLetterFacts } from '../views/store/dead-letter-store.ts';
+
+/**
+ * What /readyz and /status say, from the ingest's status and what is in the views. `failure`: the error that ended the writer's thread.
+ * Ready while everything in the source was applied less than `readyLagMaxMs` ago.
+ */
+export function createHealth(
+  version: string,
+  store: HoldingsStore,
+  ingest: { status: () => IngestStatus; failure: () => Error | null; readyLagMaxMs: number },
+): Health {
+  return {
+    async ready() {
+      const status = ingest.status();
+      const obstacle = ingest.failure() === null ? ingestObstacle(status, ingest.readyLagMaxMs) : WRITER_STOPPED;
+      return readiness(store, obstacle, degradedLines(status));
+    },
+    async status() {
+      const { phase, source, halted, seededAt, counts, deadLetters, lastError, dso } = ingest.status();
+      return {
+        version,
+        phase,
+        source: source && { name: source.name, ...source.status.details },
+        snapshots: newestSnapshots(await store.facts({ kind: 'newest snapshots' })),
+        seeded_at: timeOrNull(seededAt),
+        dso: dso.party,
+        dso_pinned: dso.pinned,
+        counts: Object.fromEntries(Object.entries(counts).map(([name, count]) => [snakeCase(name), count])),
+        dead_letters: deadLetters,
+        halted: halted && deadLetterJson(halted, plainCommand),
+        last_error: lastError,
+      };
+    },
+  };
+}
+
+/** Health of a process that only reads the views: it knows what is stored there. */
+export function createReadOnlyHealth(version: string, store: HoldingsStore, standing: () => StoredStatus): Health {
+  return {
+    async ready() {
+      const { halted, deadLetters } = standing();
+      const haltedLines = halted === null ? [] : [haltLine(halted, plainCommand)];
+      return readiness(store, null, [...haltedLines, ...quarantinedLines(deadLetters)]);
+    },
+    async status() {
+      const { dso, deadLetters, halted } = standing();
+      return {
+        version,
+        phase: 'read_only',
+        source: null,
+        snapshots: newestSnapshots(await store.facts({ kind: 'newest snapshots' })),
+        dso: dso.party,
+        dso_pinned: dso.pinned,
+        dead_letters: deadLetters,
+        halted: halted && deadLetterJson(halted, plainCommand),
+      };
+    },
+  };
+}
+
+export function timeOrNull(time: Micros | null): string | null {
+  return time === null ? null : formatTime(time);
+}
+
+function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+export function newestSnapshots(newest: readonly Snapshot[]): object {
+  return newest.map(({ migrationId, recordTime }) => ({
+    migration_id: migrationId,
+    record_time: formatTime(recordTime),
+  }));
+}
+
+/** Updates that are missing although the ingest continues, as `degraded` reports them. */
+function quarantinedLines({ quarantined = 0 }: Readonly<Record<string, number>>): string[] {
+  if (quarantined === 0) return [];
+  const are = quarantined === 1 ? 'is' : 'are';
+  return [`${counted(quarantined, 'update')} ${are} quarantined; see holdfast dead-letters list`];
+}
+
+function degradedLines({ deadLetters, source }: IngestStatus): readonly string[] {
+  return [...quarantinedLines(deadLetters), ...(source?.status.degraded ?? [])];
+}
+
+/** Why a process is not ready. */
+type Obstacle = readonly [cause: NotReadyCause, ...reasons: readonly string[]];
+
+const NO_SNAPSHOT: Obstacle = ['no_snapshot', 'no snapshot is sealed yet'];
+const WRITER_STOPPED: Obstacle = ['failed', 'the writer has stopped by itself; see the log'];
+
+/** Ready with a snapshot and without an obstacle. */
+export async function readiness(
+  store: HoldingsStore,
+  obstacle: Obstacle | null,
+  degraded: readonly string[],
+): Promise<Readiness> {
+  const hasSnapshot = (await store.facts({ kind: 'newest snapshots' })).length > 0;
+  const obstacles = [...(obstacle === null ? [] : [obstacle]), ...(hasSnapshot ? [] : [NO_SNAPSHOT])];
+  return {
+    ready: obstacles.length === 0,
+    reasons: obstacles.flatMap(([, ...reasons]) => reasons),
+    causes: obstacles.map(([cause]) => cause),
+    degraded,
+  };
+}
+
+/** Null where the source was applied to its end recently enough, or there is none. */
+function ingestObstacle(status: IngestStatus, readyLagMaxMs: number): Obstacle | null {
+  const { phase, source } = status;
+  if (phase === 'caught_up') return null;
+  if (phase !== 'reading') return [phase, phaseReason(status)];
+  if (source === null) return ['starting', phaseReason(status)];
+  const reasons = sourceReasons(source, readyLagMaxMs);
+  return reasons.length === 0 ? null : ['behind', ...reasons];
+}
+
+function phaseReason({ phase, halted, lastError }: IngestStatus): string {
+  switch (phase) {
+    case 'halted':
+    case 'waiting_for_clock':
+      return halted === null ? 'halted' : haltLine(halted, plainCommand);
+    case 'refused':
+      return lastError?.message ?? 'the feed is refused';
+    case 'retrying':
+      return `ingest is unavailable (${lastError?.message ?? 'unknown'}); it is tried again`;
+    default:
+      return `ingest is ${phase}`;
+  }
+}
+
+/** Why a source lags; empty where everything in it was applied recently enough. */
+function sourceReasons({ kind, status }: NonNullable<IngestStatus['source']>, readyLagMaxMs: number): string[] {
+  const { stopped, caughtUpAt, lagMessages, blocking } = status;
+  if (stopped !== null) return [stopped];
+  const agoMs = caughtUpAt === null ? null : Date.now() - caughtUpAt;
+  // A time in the future was read from a clock that has been set back since, and means nothing.
+  if (agoMs !== null && Math.abs(agoMs) < readyLagMaxMs) return [];
+  const since =
+    agoMs === null
+      ? 'since the start'
+      : agoMs < 0
+        ? 'since the clock was set back'
+        : `for ${Math.floor(agoMs / 1000)} s`;
+  const behind = lagMessages === null ? '' : `: ${counted(lagMessages, 'message')} behind`;
+  return [`the ${kind} was not applied to its end ${since}${behind}`, ...blocking];
+}
+
+/** Of the phases in which it does not read. */
+const STREAM_PHASES: Readonly<Partial<Record<IngestStatus['phase'], StreamStatus['phase']>>> = {
+  starting: 'starting',
+  halted: 'halted',
+  waiting_for_clock: 'halted',
+  refused: 'halted',
+  stopped: 'stopping',
+};
+
+/** The ingest's status for streams. */
+export function streamStatus(status: IngestStatus, { ready, reasons }: Readiness, readyLagMaxMs: number): StreamStatus {
+  const { phase, source, counts, halted, lastError } = status;
+  const unavailable = phase === 'retrying' ? [phaseReason(status)] : [];
+  const isCaughtUp = ingestObstacle(status, readyLagMaxMs) === null;
+  // A feed that is refused has no message at which it is halted.
+  const refused = { place: source?.name ?? 'the feed', reason: lastError?.message ?? 'it is refused' };
+  return {
+    phase: STREAM_PHASES[phase] ?? (isCaughtUp ? 'caught_up' : 'reading'),
+    lag_seconds: source?.status.lagSeconds ?? null,
+    updates: counts.updates,
+    halted: phase === 'refused' ? refused : halted && locationAndReason(halted),
+    degraded: [...unavailable, ...degradedLines(status)],
+    ready,
+    reasons: [...reasons],
+    source: phase === 'caught_up' ? null : (source?.name ?? null),
+  };
+}
+
+/** Of a process that only reads the views: the lag of the writer is not stored. */
+export function readOnlyStreamStatus(
+  { halted, deadLetters }: StoredStatus,
+  { ready, reasons }: Readiness,
+): StreamStatus {
+  return {
+    phase: halted === null ? 'caught_up' : 'halted',
+    lag_seconds: null,
+    updates: 0,
+    halted: halted && locationAndReason(halted),
+    degraded: quarantinedLines(deadLetters),
+    ready,
+    reasons: [...reasons],
+    source: null,
+  };
+}
+
+function locationAndReason(deadLetter: DeadLetterFacts): StreamStatus['halted'] {
+  return { place: locationText(deadLetter), reason: deadLetter.reason };
+}

@@ -1,0 +1,99 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+import type { HoldingsStore } from '../holdings/facts.ts';
+import { gauges } from '../http/prometheus.ts';
+import { formatTime, type Micros } from '../ledger/time.ts';
+import { chainOf, compareChains, DIGESTS_AT_ONCE, obstacle, ownReplica, type Replica } from './compare-digests.ts';
+import { otherReplica } from './other-holdfast.ts';
+
+/** How often it looks for snapshots that are not compared yet. */
+const COMPARE_MS = 5_000;
+
+/** Another Holdfast, whose digests must equal those of this one. */
+interface Peer {
+  readonly url: string;
+  /** The newest snapshot compared, by migration. */
+  readonly upTo: Map<number, Micros>;
+  comparedAtMs: number;
+  /** Stays until the process ends: a sealed snapshot never changes. */
+  difference: string | null;
+}
+
+/**
+ * Compares each peer by itself, so that a slow one delays no other. A peer that does not answer does not differ. `differences`: a
+ * sentence for each peer that differs.
+ */
+export function startComparison(
+  urls: readonly string[],
+  { store, logger, registry }: { store: HoldingsStore; logger: Logger; registry: Registry },
+): AsyncDisposable & { differences(): readonly string[] } {
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  const peers = urls.map((url): Peer => ({ url, upTo: new Map(), comparedAtMs: 0, difference: null }));
+
+  async function follow(peer: Peer): Promise<void> {
+    const { url } = peer;
+    const replicas = { own: ownReplica(store), other: otherReplica(new URL(url), { stop: signal }) };
+    for (let isAnswering = true; !signal.aborted && peer.difference === null; ) {
+      try {
+        while (await comparePages(peer, replicas, await store.facts({ kind: 'newest snapshots' })));
+        isAnswering = true;
+      } catch (err) {
+        if (isAnswering && !signal.aborted) logger.warn({ peer: url, err }, 'a peer cannot be compared; trying again');
+        isAnswering = false;
+      }
+      await sleep(COMPARE_MS, undefined, { signal }).catch(() => {});
+    }
+    if (peer.difference !== null) logger.error({ peer: url }, peer.difference);
+  }
+
+  const ended = Promise.all(peers.map(follow));
+  const ofPeers = (figure: (peer: Peer) => number) => () =>
+    Object.fromEntries(peers.map((peer) => [peer.url, figure(peer)]));
+  gauges(registry, {
+    holdfast_compare_different: {
+      help: 'Whether a peer of --compare-with has other digests, another period or another DSO.',
+      label: 'peer',
+      read: ofPeers(({ difference }) => (difference === null ? 0 : 1)),
+    },
+    holdfast_compare_timestamp_seconds: {
+      help: 'When snapshots were last compared with a peer of --compare-with; 0: not yet.',
+      label: 'peer',
+      read: ofPeers(({ comparedAtMs }) => comparedAtMs / 1_000),
+    },
+  });
+  return {
+    differences: () => peers.flatMap(({ difference }) => difference ?? []),
+    async [Symbol.asyncDispose]() {
+      stopping.abort();
+      await ended;
+    },
+  };
+}
+
+/** Compares the next page of each migration, which bounds a contact. Whether there may be another page. */
+async function comparePages(
+  peer: Peer,
+  replicas: { readonly own: Replica; readonly other: Replica },
+  migrations: readonly { readonly migrationId: number }[],
+): Promise<boolean> {
+  let isMore = false;
+  for (const { migrationId } of migrations) {
+    const pageAfter = peer.upTo.get(migrationId) ?? null;
+    const own = await chainOf(replicas.own, migrationId);
+    const other = own === null || own.newest === pageAfter ? null : await chainOf(replicas.other, migrationId);
+    if (own === null || other === null) continue;
+    const reason = obstacle(own, other);
+    const wanted = { from: null, to: null, pageAfter };
+    const [page] = reason === null ? await compareChains(replicas, { own, other }, wanted) : [];
+    const different = page?.firstDifferent ?? null;
+    const what = different === null ? reason : `different digests, first at ${formatTime(different)}`;
+    if (what !== null) peer.difference ??= `${peer.url}: migration ${migrationId} has ${what}`;
+    if (page === undefined) continue;
+    peer.upTo.set(migrationId, page.to);
+    peer.comparedAtMs = Date.now();
+    isMore ||= page.compared === DIGESTS_AT_ONCE && different === null;
+  }
+  return isMore;
+}

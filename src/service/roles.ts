@@ -1,0 +1,193 @@
+import { statSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+import type { Config } from '../config/load-config.ts';
+import type { SourceSpec } from '../feed/source.ts';
+import type { Answers } from '../holdings/answer.ts';
+import type { HoldingsStore } from '../holdings/facts.ts';
+import type { ForceSnapshot } from '../http/holdings-operations.ts';
+import { gauges } from '../http/prometheus.ts';
+import type { Health } from '../http/readiness.ts';
+import type { StreamStatus } from '../http/stream-operation.ts';
+import { lookBeforeMaking } from '../ingest/file-order.ts';
+import type { IngestStatus } from '../ingest/ingest-status.ts';
+import { dsoWarning } from '../ingest/ingest-status.ts';
+import { startIngest } from '../ingest/writer-thread.ts';
+import type { Users } from '../users/open-users.ts';
+import { openUsers } from '../users/open-users.ts';
+import { commandOn, deadLetterJson, type PrintCommand } from '../views/dead-letter-advice.ts';
+import type { ReadLoad } from '../views/read/reader-thread.ts';
+import { startAnswers } from '../views/read/server-answers.ts';
+import { openStoredStatus } from '../views/read/stored-status.ts';
+import { openEventLoopStore } from '../views/read/views-store.ts';
+import { makeDataDirectory, viewsFile } from '../views/store/database.ts';
+import { SCHEMA_VERSION } from '../views/store/views-schema.ts';
+import { lockForWriting } from '../views/store/writer-lock.ts';
+import { createHealth, createReadOnlyHealth, readOnlyStreamStatus, streamStatus } from './health.ts';
+
+/** A store that is open, and the answers from it. */
+export interface Holdings {
+  /** What it is, for the log. */
+  readonly name: Readonly<Record<string, string>>;
+  readonly store: HoldingsStore;
+  readonly answers: Answers;
+  /** Adds the metrics of this kind of store. */
+  readonly measure: (registry: Registry) => void;
+}
+
+/** The part of a service that depends on whether it writes the views or only reads them, and on where they are. */
+export interface Role extends AsyncDisposable {
+  readonly holdings: Holdings;
+  readonly health: Health;
+  /** The status as streams are sent it. */
+  readonly streamStatus: () => Promise<StreamStatus>;
+  /** How often streams look for what is new. */
+  readonly streamLookMs: number;
+  /** Null where nothing is written. */
+  readonly ingestStatus: (() => IngestStatus) | null;
+  /** Null where forced snapshots are disabled. */
+  readonly force: ForceSnapshot | null;
+  /** Null where there is no users' area. */
+  readonly users: Users | null;
+  /** Rejects when a part that the service needs has died. */
+  readonly failed: Promise<never>;
+}
+
+/** Takes the directory's lock, starts the ingest and opens the users. Throws a Refusal for what the caller can fix. */
+export async function startWriting(
+  config: Config,
+  { logger, sources, version }: { logger: Logger; sources: readonly SourceSpec[]; version: string },
+): Promise<Role> {
+  await using starting = new AsyncDisposableStack();
+  const { dataDir, participantId } = config;
+  await lookBeforeMaking(dataDir, config.files, { ...config, signal: new AbortController().signal });
+  makeDataDirectory(dataDir);
+  starting.use(lockForWriting(dataDir));
+  const print = commandOn(dataDir);
+  const onStatus = (now: IngestStatus, before: IngestStatus | null): void => logTurn(logger, print, { now, before });
+  const ingest = starting.use(await startIngest({ ...config, sources }, onStatus, logger));
+  const holdings = starting.use(openViews(config, logger));
+  const users = starting.use(openUsers({ dataDir, config: config.users, participantId, logger }));
+  let failure: Error | null = null;
+  const failed = ingest.ended.then(
+    () => new Promise<never>(() => {}),
+    (error: Error) => {
+      failure = error;
+      throw error;
+    },
+  );
+  failed.catch(() => {});
+  const parts = starting.move();
+  const { readyLagMaxMs } = config;
+  const ofIngest = { status: () => ingest.status, failure: () => failure, readyLagMaxMs };
+  const health = createHealth(version, holdings.store, ofIngest);
+  return {
+    holdings,
+    health,
+    streamStatus: async () => streamStatus(ingest.status, await health.ready(), readyLagMaxMs),
+    streamLookMs: 250,
+    ingestStatus: () => ingest.status,
+    force: config.forceSnapshots ? (options) => ingest.force(options) : null,
+    users,
+    failed,
+    [Symbol.asyncDispose]: () => parts.disposeAsync(),
+  };
+}
+
+/** Logs each change that an operator should know. */
+function logTurn(
+  logger: Logger,
+  print: PrintCommand,
+  { now, before }: { now: IngestStatus; before: IngestStatus | null },
+): void {
+  const warning = before === null || before.dso.party === null ? dsoWarning(now.dso) : null;
+  if (warning !== null) logger.warn({ dso: now.dso.party }, warning);
+  const { quarantined } = now;
+  if (quarantined !== null && quarantined.id !== before?.quarantined?.id)
+    logger.warn(
+      { ...deadLetterJson(quarantined, print), ...now.deadLetters },
+      'updates are quarantined; this is the newest',
+    );
+  if (now.phase === (before?.phase ?? 'starting')) return;
+  const about = { phase: now.phase, source: now.source?.name, updates: now.counts.updates };
+  if (now.halted !== null && now.phase !== 'stopped')
+    logger.error({ ...about, ...deadLetterJson(now.halted, print) }, 'ingest is halted');
+  else if (now.phase === 'refused') logger.error(about, `the feed is refused: ${now.lastError?.message}`);
+  else if (now.phase === 'retrying')
+    logger.error({ ...about, ...now.lastError }, 'the views cannot be written; trying again');
+  else logger.info(about, 'ingest');
+}
+
+/** It reads what another process writes, at some cost each time. */
+export const READ_ONLY_LOOK_MS = 1_000;
+
+/** Throws a Refusal where there are no views yet; nothing is created. */
+export function openReading(config: Config, { version, logger }: { version: string; logger: Logger }): Role {
+  using starting = new DisposableStack();
+  const standing = starting.use(openStoredStatus(config.dataDir));
+  const holdings = openViews(config, logger);
+  const opened = starting.move();
+  const health = createReadOnlyHealth(version, holdings.store, standing.read);
+  return {
+    holdings,
+    health,
+    streamStatus: async () => readOnlyStreamStatus(standing.read(), await health.ready()),
+    streamLookMs: READ_ONLY_LOOK_MS,
+    ingestStatus: null,
+    force: null,
+    users: null,
+    failed: standing.replaced,
+    async [Symbol.asyncDispose]() {
+      await holdings[Symbol.asyncDispose]();
+      opened.dispose();
+    },
+  };
+}
+
+/** The views of a data directory, and the threads that read them. */
+function openViews({ dataDir, emptyOwners }: Config, logger: Logger): Holdings & AsyncDisposable {
+  using starting = new DisposableStack();
+  const store = starting.use(openEventLoopStore(dataDir));
+  const answers = startAnswers(store, { dataDir, rules: { emptyOwners }, logger });
+  const opened = starting.move();
+  return {
+    name: { data: dataDir },
+    store,
+    answers,
+    measure: (registry) => measureViews(registry, dataDir, answers.load),
+    async [Symbol.asyncDispose]() {
+      await answers[Symbol.asyncDispose]();
+      opened.dispose();
+    },
+  };
+}
+
+/** What `/metrics` says of a data directory. */
+function measureViews(registry: Registry, dataDir: string, reads: () => ReadLoad): void {
+  gauges(registry, {
+    holdfast_schema_version: { help: 'The version of the tables of views.db.', read: () => SCHEMA_VERSION },
+    holdfast_reader_threads_busy: {
+      help: 'Threads that read what a request does not bound.',
+      read: () => reads().busy,
+    },
+    holdfast_reads_waiting: { help: 'Reads that wait for such a thread.', read: () => reads().waiting },
+    holdfast_file_bytes: {
+      help: 'Size of views.db and of its write-ahead log.',
+      label: 'file',
+      read: () => ({ 'views.db': sizeOf(viewsFile(dataDir)), 'views.db-wal': sizeOf(`${viewsFile(dataDir)}-wal`) }),
+    },
+    holdfast_disk_free_bytes: {
+      help: 'Free on the disk of the data directory, for a process that is not of root.',
+      read: async () => {
+        const { bavail, bsize } = await statfs(dataDir);
+        return bavail * bsize;
+      },
+    },
+  });
+}
+
+/** 0 where it is not there: the write-ahead log goes with the last connection. */
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+}
