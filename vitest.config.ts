@@ -6,8 +6,7 @@ import { SpreadOut } from './test/support/program/test-order.ts';
 /** Tests with a real broker. */
 const KAFKA_TESTS = [
   'test/feed/kafka/broker/*.test.ts',
-  'test/flat-decoder/*.test.ts',
-  'test/flink/round.test.ts',
+  'test/scale/{decoder-*,partition-lane,flink-round}.test.ts',
   'test/documented-commands.test.ts',
 ];
 

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chownSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { POSTGRES_BIN, serverUser } from '../test/support/postgres/server.ts';
+import { POSTGRES_BIN, serverUser } from '../test/support/scale/postgres.ts';
 
 const SETTINGS = ['shared_buffers=1GB', 'work_mem=64MB', 'max_wal_size=4GB', "listen_addresses=''"];
 

@@ -1,8 +1,6 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
 import type { Message } from 'kafkajs';
 import { createKafkaClient } from '../src/feed/kafka/kafka-client.ts';
-import { FLAT_DSO } from '../test/support/flat/ledgers.ts';
-import { closingUpdates, createSpread } from '../test/support/flink/world.ts';
 import { keepingLogger } from '../test/support/kafka/reading.ts';
 import { plainConnection, type TestTopic } from '../test/support/kafka/topic.ts';
 import { inOrder } from '../test/support/ledger/history.ts';
@@ -10,6 +8,8 @@ import { realLedger } from '../test/support/ledger/options.ts';
 import { createRandom } from '../test/support/ledger/random.ts';
 import { randomLedger } from '../test/support/ledger/random-ledger.ts';
 import { scanLine } from '../test/support/ledger/scan-lines.ts';
+import { FLAT_DSO } from '../test/support/scale/ledgers.ts';
+import { closingUpdates, createSpread } from '../test/support/scale/world.ts';
 
 const BATCH_ROWS = 1_000;
 

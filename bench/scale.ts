@@ -2,16 +2,13 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Admin } from 'kafkajs';
 import type { Client } from 'pg';
-import { createJobManager } from '../src/flink/job-manager.ts';
-import { startJob } from '../src/flink/start.ts';
-import { migrateStore } from '../src/postgres/migrate.ts';
-import { FLAT_DSO } from '../test/support/flat/ledgers.ts';
-import { type FlinkCluster, startFlink } from '../test/support/flink/cluster.ts';
+import { migrateStore } from '../src/scale/store-form.ts';
 import { type Broker, startBroker } from '../test/support/kafka/broker.ts';
-import { keepingLogger } from '../test/support/kafka/reading.ts';
-import { createTopic, plainConnection, type TestTopic } from '../test/support/kafka/topic.ts';
-import { type PostgresServer, startPostgres } from '../test/support/postgres/server.ts';
+import { createTopic, type TestTopic } from '../test/support/kafka/topic.ts';
 import { startProgram } from '../test/support/program/program.ts';
+import { type FlinkCluster, startFlink } from '../test/support/scale/cluster.ts';
+import { FLAT_DSO } from '../test/support/scale/ledgers.ts';
+import { type PostgresServer, startPostgres } from '../test/support/scale/postgres.ts';
 import { measure } from './measure.ts';
 import { cpuMsOf, parentOf } from './process-cpu.ts';
 import { makeScaleFeed, type ScaleFeed } from './scale-feed.ts';
@@ -123,7 +120,7 @@ async function fill({ broker, flink, server, flat, parallelism, feed }: Filling)
     await admin.query(`CREATE DATABASE ${database}`);
   }
   await using client = await server.connect(undefined, database);
-  await migrateStore(client, { dso: FLAT_DSO, periodUs: PERIOD_US });
+  await migrateStore(server.settings(undefined, database), { dso: FLAT_DSO, periodUs: PERIOD_US });
   const postgresPid = Number((await client.query('SELECT pg_backend_pid() AS pid')).rows[0].pid);
   const pids = {
     'task manager': flink.pid('taskManager'),
@@ -136,20 +133,20 @@ async function fill({ broker, flink, server, flat, parallelism, feed }: Filling)
     const now = cpu();
     return Object.fromEntries(Object.keys(pids).map((name, i) => [name, now[i]! - before[i]!]));
   };
-  const jobId = await startJob({
-    ...{ gateway: flink.gateway, rest: flink.rest, savepoint: null, replacedJob: null, logger: keepingLogger() },
-    ...{ kafka: { ...plainConnection(broker.addresses.plain), topic: flat }, group: flat },
-    ...{ postgres: { host: '127.0.0.1', port: server.port, database, user: 'owner', password: null, ssl: null } },
-    ...{ parallelism, checkpointIntervalMs: 30_000 },
-  });
+  const store = server.settings(undefined, database);
+  const job = { broker: broker.addresses.plain, topic: flat, store, periodUs: PERIOD_US, parallelism };
+  const jobId = await flink.startJob(job);
   const [started, before] = [performance.now(), cpu()];
   while (!(await isFilled(client, feed))) await sleep(LOOK_MS);
-  const job = { wallMs: performance.now() - started, share: 1, cpu: since(before) };
-  await createJobManager(flink.rest).cancel(jobId);
+  const filling = { wallMs: performance.now() - started, share: 1, cpu: since(before) };
+  await flink.flink('cancel', jobId);
   const [sealingFrom, sealingBefore] = [performance.now(), cpu()];
   await client.query('SELECT seal(1000000)');
   const { PostgreSQL } = since(sealingBefore);
-  return { job, sealing: { wallMs: performance.now() - sealingFrom, share: 1, cpu: { PostgreSQL: PostgreSQL! } } };
+  return {
+    job: filling,
+    sealing: { wallMs: performance.now() - sealingFrom, share: 1, cpu: { PostgreSQL: PostgreSQL! } },
+  };
 }
 
 /** Whether the rows of all intervals are there. */

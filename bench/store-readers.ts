@@ -1,7 +1,6 @@
-import type { Client } from 'pg';
-import { migrateStore } from '../src/postgres/migrate.ts';
-import { openPostgresStore } from '../src/postgres/store.ts';
-import { startPostgres } from '../test/support/postgres/server.ts';
+import { openPostgresStore } from '../src/scale/postgres-store.ts';
+import { migrateStore } from '../src/scale/store-form.ts';
+import { type PostgresServer, startPostgres } from '../test/support/scale/postgres.ts';
 import { alternateLoads, post, printLoads } from './loads.ts';
 import { type Server, startServer } from './processes.ts';
 import { printTable, rounded } from './table.ts';
@@ -18,9 +17,8 @@ const TICK_MS = 10;
  */
 export async function benchStoreReaders({ owners, rounds }: { owners: number; rounds: number }): Promise<void> {
   await using postgres = await startPostgres();
-  await using client = await postgres.connect();
   console.error(`filling a store with ${owners} owners`);
-  await fill(client, owners);
+  await fill(postgres, owners);
   const reading = (port: string): Promise<Server> =>
     startServer(['dist/main.js', 'serve', '--postgres', postgres.url(), '--reuse-port', '--port', port]);
   await using one = await reading('0');
@@ -44,12 +42,13 @@ export async function benchStoreReaders({ owners, rounds }: { owners: number; ro
     loads,
     all.map(({ name }) => name),
   );
-  await printTop(postgres.port);
+  await printTop(postgres);
 }
 
 /** Sealed, as `seal()` would leave it. */
-async function fill(client: Client, owners: number): Promise<void> {
-  await migrateStore(client, { dso: 'DSO::1220ab', periodUs: PERIOD_US });
+async function fill(server: PostgresServer, owners: number): Promise<void> {
+  await using client = await server.connect();
+  await migrateStore(server.settings(), { dso: 'DSO::1220ab', periodUs: PERIOD_US });
   await client.query(
     `INSERT INTO owner_total SELECT 0, 'owner-' || i || '::1220ab', s, 1, i + s, 0.001, 0.1, 0, 0, 0, 0, 100000000
      FROM generate_series(1, $1::int) i, generate_series($2::bigint, $3::bigint) s WHERE i % $4::int = s % $4::int OR s = $2`,
@@ -69,9 +68,8 @@ async function fill(client: Client, owners: number): Promise<void> {
 }
 
 /** How long a ranking takes, and the longest that a timer of this process was late meanwhile. */
-async function printTop(port: number): Promise<void> {
-  const where = { host: '127.0.0.1', port, database: 'postgres', user: 'owner', password: null, ssl: null };
-  await using store = openPostgresStore(where);
+async function printTop(server: PostgresServer): Promise<void> {
+  await using store = openPostgresStore(server.settings());
   const place = { migrationId: 0, recordTime: (FIRST_SEQ + INTERVALS - 1) * PERIOD_US };
   let [longest, before] = [0, performance.now()];
   const ticks = setInterval(() => {

@@ -1,11 +1,13 @@
 -- The job: flat coin events (schemas/flat-event.json) become the rows of the store (docs/scale-out.md). Each row follows from the
--- feed and nothing else, so that writing it again after a recovery changes nothing. `holdfast flink start` gives the parameters.
+-- feed and nothing else, so that writing it again after a recovery changes nothing. deploy/scale/start-job.sh fills in ${NAME}:
+-- JOB_NAME, PARALLELISM (at most as many as the topic has partitions), CHECKPOINT_INTERVAL ('30 s'), PERIOD_SECONDS (the decoders'
+-- --snapshot-period); KAFKA_BROKERS, KAFKA_TOPIC (of flat events), KAFKA_OPTIONS (options of the connector, as SQL: at least
+-- 'properties.security.protocol' = 'PLAINTEXT'); STORE_URL (jdbc:postgresql://...), STORE_USER, STORE_PASSWORD.
 
-SET 'pipeline.name' = ${jobName};
-SET '$internal.pipeline.job-id' = ${jobId};
-SET 'parallelism.default' = ${parallelism};
+SET 'pipeline.name' = '${JOB_NAME}';
+SET 'parallelism.default' = '${PARALLELISM}';
 SET 'execution.runtime-mode' = 'streaming';
-SET 'execution.checkpointing.interval' = ${checkpointInterval};
+SET 'execution.checkpointing.interval' = '${CHECKPOINT_INTERVAL}';
 SET 'execution.checkpointing.mode' = 'EXACTLY_ONCE';
 SET 'execution.checkpointing.externalized-checkpoint-retention' = 'RETAIN_ON_CANCELLATION';
 SET 'table.local-time-zone' = 'UTC';
@@ -24,12 +26,17 @@ CREATE TEMPORARY TABLE flat (
   round BIGINT, rr DECIMAL(29, 10), expires BIGINT, fp BIGINT, `at` BIGINT, upd STRING, node INT, tpl STRING, extra STRING,
   seeded BIGINT,
   rt AS TO_TIMESTAMP_LTZ(clk, 3),
-  WATERMARK FOR rt AS TO_TIMESTAMP_LTZ(clk - clk % ${periodMs} - 1, 3)
+  WATERMARK FOR rt AS TO_TIMESTAMP_LTZ(clk - clk % (${PERIOD_SECONDS} * 1000) - 1, 3)
 ) WITH (
-  ${...kafka},
+  'connector' = 'kafka',
+  'topic' = '${KAFKA_TOPIC}',
+  'properties.bootstrap.servers' = '${KAFKA_BROKERS}',
+  ${KAFKA_OPTIONS},
   'properties.isolation.level' = 'read_committed',
   -- Where events are gone that it has not read, the job fails: with any other mode Flink would go on at the first one that is there.
-  -- `holdfast flink start` commits the offsets to begin at.
+  -- The decoders commit offset 0 for this group when they make a partition's first event, and nothing moves it.
+  'properties.group.id' = 'holdfast-flink',
+  'properties.commit.offsets.on.checkpoint' = 'false',
   'scan.startup.mode' = 'group-offsets',
   'properties.auto.offset.reset' = 'none',
   'scan.watermark.emit.strategy' = 'on-event',
@@ -56,9 +63,10 @@ WINDOW w AS (PARTITION BY m, cid ORDER BY rt ROWS BETWEEN UNBOUNDED PRECEDING AN
 
 -- d: 1 for the first create of a coin, -1 for its first archive, 0 for what counts nowhere, NULL for a fault: two contents of an id;
 -- an archive of what is unknown or of another template; a create after an archive, or a second archive, unless the time shows that
--- it is an update that came again. A purge (P) of what is not active is nothing.
+-- it is an update that came again; an interval that is not of this period. A purge (P) of what is not active is nothing.
 CREATE TEMPORARY VIEW judged AS
 SELECT *, CASE
+  WHEN seq <> COALESCE((t - 1) / (${PERIOD_SECONDS} * CAST(1000000 AS BIGINT)) + 1, 0) THEN CAST(NULL AS INT)
   WHEN least_fp <> greatest_fp THEN CAST(NULL AS INT)
   WHEN k IN ('A', 'X') AND (creates = 0 OR t <> first_archive OR made <> 3 AND made <> named) THEN CAST(NULL AS INT)
   WHEN k IN ('C', 'G', 'O') AND archives > 0 AND (creates = 1 OR COALESCE(t, 0) <> first_create) THEN CAST(NULL AS INT)
@@ -88,7 +96,7 @@ SELECT m, seq, owner, window_time AS wt,
   MIN(CASE d WHEN 1 THEN expires END) AS expires, MIN(t) AS first_t, MAX(seeded) AS seeded_at,
   SUM(CASE d WHEN 1 THEN 1 ELSE 0 END) AS created, SUM(CASE d WHEN -1 THEN 1 ELSE 0 END) AS archived,
   SUM(CASE WHEN d IS NULL THEN 1 ELSE 0 END) AS faults
-FROM TABLE(TUMBLE(TABLE delta, DESCRIPTOR(rt), INTERVAL ${periodSeconds} SECOND(5)))
+FROM TABLE(TUMBLE(TABLE delta, DESCRIPTOR(rt), INTERVAL '${PERIOD_SECONDS}' SECOND(5)))
 GROUP BY m, seq, owner, window_start, window_end, window_time;
 
 -- One sink for each table: two that upsert the same rows in different orders deadlock.
@@ -97,38 +105,62 @@ CREATE TEMPORARY TABLE owner_total (
   u_coins BIGINT, u_amount DECIMAL(38, 10), u_rate DECIMAL(38, 10), u_rate_round DECIMAL(38, 10),
   l_coins BIGINT, l_amount DECIMAL(38, 10), l_rate DECIMAL(38, 10), l_rate_round DECIMAL(38, 10),
   expires BIGINT, PRIMARY KEY (migration_id, owner, seq) NOT ENFORCED
-) WITH (${...store}, 'table-name' = 'owner_total', 'sink.buffer-flush.max-rows' = '5000', 'sink.buffer-flush.interval' = '1 s');
+) WITH (
+  'connector' = 'jdbc', 'url' = '${STORE_URL}', 'username' = '${STORE_USER}', 'password' = '${STORE_PASSWORD}',
+  'table-name' = 'owner_total', 'sink.buffer-flush.max-rows' = '5000', 'sink.buffer-flush.interval' = '1 s'
+);
 
 CREATE TEMPORARY TABLE snapshot_control (
   migration_id INT, seq BIGINT, link BIGINT, owner_rows BIGINT, created BIGINT, archived BIGINT, faults BIGINT, coins BIGINT,
   first_t BIGINT, seeded_at BIGINT, PRIMARY KEY (migration_id, seq) NOT ENFORCED
-) WITH (${...store}, 'table-name' = 'snapshot_control', 'sink.buffer-flush.max-rows' = '5000', 'sink.buffer-flush.interval' = '1 s');
+) WITH (
+  'connector' = 'jdbc', 'url' = '${STORE_URL}', 'username' = '${STORE_USER}', 'password' = '${STORE_PASSWORD}',
+  'table-name' = 'snapshot_control', 'sink.buffer-flush.max-rows' = '5000', 'sink.buffer-flush.interval' = '1 s'
+);
 
 CREATE TEMPORARY TABLE coin (
   migration_id INT, contract_id STRING, created_seq BIGINT, owner STRING, locked INT, amount DECIMAL(28, 10), rate DECIMAL(19, 10),
   round BIGINT, expires BIGINT, created_at BIGINT, created_in STRING, node INT, template_id STRING, extra STRING,
   PRIMARY KEY (migration_id, contract_id) NOT ENFORCED
-) WITH (${...store}, 'table-name' = 'coin', 'sink.buffer-flush.max-rows' = '5000', 'sink.buffer-flush.interval' = '1 s');
+) WITH (
+  'connector' = 'jdbc', 'url' = '${STORE_URL}', 'username' = '${STORE_USER}', 'password' = '${STORE_PASSWORD}',
+  'table-name' = 'coin', 'sink.buffer-flush.max-rows' = '5000', 'sink.buffer-flush.interval' = '1 s'
+);
 
 CREATE TEMPORARY TABLE spent (
   migration_id INT, contract_id STRING, archived_seq BIGINT, PRIMARY KEY (migration_id, contract_id) NOT ENFORCED
-) WITH (${...store}, 'table-name' = 'spent', 'sink.buffer-flush.max-rows' = '5000', 'sink.buffer-flush.interval' = '1 s');
+) WITH (
+  'connector' = 'jdbc', 'url' = '${STORE_URL}', 'username' = '${STORE_USER}', 'password' = '${STORE_PASSWORD}',
+  'table-name' = 'spent', 'sink.buffer-flush.max-rows' = '5000', 'sink.buffer-flush.interval' = '1 s'
+);
 
 CREATE TEMPORARY TABLE round_opened (
   migration_id INT, contract_id STRING, round BIGINT, PRIMARY KEY (migration_id, contract_id) NOT ENFORCED
-) WITH (${...store}, 'table-name' = 'round_opened');
+) WITH (
+  'connector' = 'jdbc', 'url' = '${STORE_URL}', 'username' = '${STORE_USER}', 'password' = '${STORE_PASSWORD}',
+  'table-name' = 'round_opened'
+);
 
 CREATE TEMPORARY TABLE round_archived (
   migration_id INT, contract_id STRING, PRIMARY KEY (migration_id, contract_id) NOT ENFORCED
-) WITH (${...store}, 'table-name' = 'round_archived');
+) WITH (
+  'connector' = 'jdbc', 'url' = '${STORE_URL}', 'username' = '${STORE_USER}', 'password' = '${STORE_PASSWORD}',
+  'table-name' = 'round_archived'
+);
 
 CREATE TEMPORARY TABLE fault (
   migration_id INT, contract_id STRING, seq BIGINT, k STRING, PRIMARY KEY (migration_id, contract_id, seq, k) NOT ENFORCED
-) WITH (${...store}, 'table-name' = 'fault');
+) WITH (
+  'connector' = 'jdbc', 'url' = '${STORE_URL}', 'username' = '${STORE_USER}', 'password' = '${STORE_PASSWORD}',
+  'table-name' = 'fault'
+);
 
 CREATE TEMPORARY TABLE late (
   migration_id INT, clk BIGINT, contract_id STRING, k STRING, PRIMARY KEY (migration_id, clk, contract_id, k) NOT ENFORCED
-) WITH (${...store}, 'table-name' = 'late');
+) WITH (
+  'connector' = 'jdbc', 'url' = '${STORE_URL}', 'username' = '${STORE_USER}', 'password' = '${STORE_PASSWORD}',
+  'table-name' = 'late'
+);
 
 EXECUTE STATEMENT SET BEGIN
 INSERT INTO owner_total
@@ -142,7 +174,7 @@ SELECT m, seq, COUNT(*) OVER w, owner_rows, created, archived, faults, SUM(coins
   SELECT m, seq, window_time AS wt, SUM(CASE owner WHEN '' THEN 0 ELSE 1 END) AS owner_rows, SUM(created) AS created,
     SUM(archived) AS archived, SUM(faults) AS faults, SUM(u_coins + l_coins) AS coins, MIN(first_t) AS first_t,
     MAX(seeded_at) AS seeded_at
-  FROM TABLE(TUMBLE(TABLE interval_total, DESCRIPTOR(wt), INTERVAL ${periodSeconds} SECOND(5)))
+  FROM TABLE(TUMBLE(TABLE interval_total, DESCRIPTOR(wt), INTERVAL '${PERIOD_SECONDS}' SECOND(5)))
   GROUP BY m, seq, window_start, window_end, window_time
 ) WINDOW w AS (PARTITION BY m ORDER BY wt ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW);
 

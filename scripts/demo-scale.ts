@@ -1,14 +1,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { readCommitted } from '../test/support/flat-decoder/read-committed.ts';
-import { startFlink } from '../test/support/flink/cluster.ts';
 import { startBroker } from '../test/support/kafka/broker.ts';
-import { startPostgres } from '../test/support/postgres/server.ts';
+import { startFlink } from '../test/support/scale/cluster.ts';
+import { startPostgres } from '../test/support/scale/postgres.ts';
+import { readCommitted } from '../test/support/scale/read-committed.ts';
 import { type DemoStop, runDemo } from './demo/run.ts';
 import { env, root, say, startService } from './demo/service.ts';
 import { FIXTURE, LINES_FIRST, run, showNext, topic, writeStory } from './demo/story.ts';
 
+const PERIOD_US = 600_000_000;
 const DSO = 'DSO::1220bba319c9c823d166e41281696923ad9481c065e891e86e9b257381fa82439928';
 
 /** What deploy/scale shows, without Docker: decoded by one process, added up by Flink, kept by PostgreSQL, answered by a reader. */
@@ -49,10 +50,9 @@ async function demonstrate(folder: string, stopping: DemoStop): Promise<void> {
     await decoderEnded;
   });
   while (!(await hasEvents(address))) await sleep(200);
-  say('4. holdfast flink migrate and start');
-  run('flink migrate', '--postgres', server.url(), '--dso', DSO);
-  const job = ['--flink-rest', flink.rest, '--postgres', server.url()];
-  run('flink start', '--flink-gateway', flink.gateway, ...job, ...topic(address, 'coins'));
+  say('4. holdfast migrate, and deploy/scale/start-job.sh');
+  run('migrate', '--postgres', server.url(), '--dso', DSO);
+  console.log(await flink.startJob({ broker: address, topic: 'coins', store: server.settings(), periodUs: PERIOD_US }));
   say('5. holdfast serve --postgres');
   stopping.check();
   const service = parts.use(await startService(['--postgres', server.url()], stopping));
@@ -60,8 +60,8 @@ async function demonstrate(folder: string, stopping: DemoStop): Promise<void> {
   say('6. The whole feed is given: what the topic has of it is left out');
   run('produce', FIXTURE, ...topic(address));
   await showNext(service.url, owners, shown);
-  say('7. holdfast flink status');
-  run('flink status', ...job, ...topic(address, 'coins'));
+  say('7. flink list');
+  console.log((await flink.flink('list')).stdout);
 }
 
 async function hasEvents(address: string): Promise<boolean> {

@@ -1,18 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { startJob } from '../src/flink/start.ts';
-import { migrateStore } from '../src/postgres/migrate.ts';
-import { FLAT_DSO } from '../test/support/flat/ledgers.ts';
-import { type SpawnedMember, spawnMember } from '../test/support/flat-decoder/members.ts';
-import { readCommitted } from '../test/support/flat-decoder/read-committed.ts';
-import { startFlink } from '../test/support/flink/cluster.ts';
-import { randomWorld } from '../test/support/flink/world.ts';
+import { migrateStore } from '../src/scale/store-form.ts';
 import { type Service, startService } from '../test/support/http/service.ts';
 import { startBroker } from '../test/support/kafka/broker.ts';
-import { keepingLogger } from '../test/support/kafka/reading.ts';
-import { createTopic, plainConnection } from '../test/support/kafka/topic.ts';
+import { createTopic } from '../test/support/kafka/topic.ts';
 import { createRandom } from '../test/support/ledger/random.ts';
-import { startPostgres } from '../test/support/postgres/server.ts';
+import { startFlink } from '../test/support/scale/cluster.ts';
+import { FLAT_DSO } from '../test/support/scale/ledgers.ts';
+import { type SpawnedMember, spawnMember } from '../test/support/scale/members.ts';
+import { startPostgres } from '../test/support/scale/postgres.ts';
+import { readCommitted } from '../test/support/scale/read-committed.ts';
+import { randomWorld } from '../test/support/scale/world.ts';
 import { createFeeder } from './scale/feeder.ts';
 import { differences } from './scale/verdict.ts';
 import { watch } from './scale/watcher.ts';
@@ -43,7 +41,7 @@ const flinkStarts = startFlink({ slots: 2, restarts: true });
 const server = parts.use(await startPostgres());
 {
   await using client = await server.connect();
-  await migrateStore(client, { dso: FLAT_DSO, periodUs: PERIOD_US });
+  await migrateStore(server.settings(), { dso: FLAT_DSO, periodUs: PERIOD_US });
   await client.query('CREATE ROLE engine LOGIN; GRANT holdfast_writer TO engine');
   await client.query('CREATE ROLE reader LOGIN; GRANT holdfast_reader TO reader');
 }
@@ -108,13 +106,9 @@ const begin = Math.ceil(feeder.rows / 5);
 const share = Math.floor((feeder.rows - begin) / kills.length);
 await feeder.sendUntil(begin);
 await untilDecoded();
-await startJob({
-  ...{ gateway: flink.gateway, rest: flink.rest, savepoint: null, replacedJob: null, logger: keepingLogger() },
-  ...{ kafka: { ...plainConnection(address), topic: task.flat }, group: `g-${task.flat}` },
-  ...{
-    postgres: { host: '127.0.0.1', port: server.port, database: 'postgres', user: 'engine', password: null, ssl: null },
-  },
-  ...{ parallelism: 2, checkpointIntervalMs: 2_000 },
+await flink.startJob({
+  ...{ broker: address, topic: task.flat, store: server.settings('engine'), periodUs: PERIOD_US },
+  ...{ parallelism: 2, checkpointMs: 2_000 },
 });
 const watcher = watch(() => server.connect());
 await untilMoreThan(0, 'the start');

@@ -129,7 +129,7 @@ const PARTIES = ['alice::1220ab', 'bob::1220cd'];
 
 const blocks = pages.flatMap(blocksOf);
 const mentions = pages.flatMap((page) =>
-  [...read(page).matchAll(/`holdfast (flink [a-z]+|[a-z-]+)([^`]*)`/g)].map(([, command, rest]) => ({
+  [...read(page).matchAll(/`holdfast ([a-z-]+)([^`]*)`/g)].map(([, command, rest]) => ({
     command: command!,
     rest: rest!,
   })),

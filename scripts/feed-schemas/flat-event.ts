@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { FLAT_MIGRATION_MAX } from '../../src/ledger/time.ts';
 import { contractId, migrationId, nodeId, party } from './values.ts';
 
-/** An event of the topic that `holdfast decode` writes: what `src/flat/flat-event.ts` says of each field. */
+/** An event of the topic that `holdfast decode` writes: what `src/scale/flat-event.ts` says of each field. */
 const whole = z.int().min(0);
 const decimal = (digits: number): z.ZodType => z.string().regex(new RegExp(`^\\d{1,${digits}}\\.\\d{10}$`));
 const int64 = z.string().regex(/^-?\d{1,19}$/);

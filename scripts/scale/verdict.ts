@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { openPostgresStore } from '../../src/postgres/store.ts';
+import { openPostgresStore } from '../../src/scale/postgres-store.ts';
 import { openViewsStore } from '../../src/views/read/views-store.ts';
-import type { ReadEvent } from '../../test/support/flat/fold.ts';
-import { readCommitted } from '../../test/support/flat-decoder/read-committed.ts';
-import { expectedTables, storedTexts, textsOf } from '../../test/support/flink/compare.ts';
-import type { World } from '../../test/support/flink/world.ts';
-import { plain } from '../../test/support/postgres/questions.ts';
-import type { PostgresServer } from '../../test/support/postgres/server.ts';
 import { temporaryDirectory } from '../../test/support/program/temporary-directory.ts';
+import type { ReadEvent } from '../../test/support/scale/fold.ts';
+import type { PostgresServer } from '../../test/support/scale/postgres.ts';
+import { plain } from '../../test/support/scale/questions.ts';
+import { readCommitted } from '../../test/support/scale/read-committed.ts';
+import { expectedTables, storedTexts, textsOf } from '../../test/support/scale/rows.ts';
+import type { World } from '../../test/support/scale/world.ts';
 import { replayInto } from '../../test/support/views/replayed.ts';
 
 const END_MS_MAX = 180_000;
@@ -66,10 +66,7 @@ async function otherSnapshots({ lines }: World, { server, periodUs, dso }: Whole
   const feed = directory.writeLines('feed.ndjson', lines);
   await replayInto(directory.at('views'), [feed], { dso, snapshotPeriodUs: periodUs });
   using sqlite = openViewsStore(directory.at('views'));
-  await using store = openPostgresStore({
-    ...{ host: '127.0.0.1', port: server.port, database: 'postgres' },
-    ...{ user: 'owner', password: null, ssl: null },
-  });
+  await using store = openPostgresStore(server.settings());
   const sealed = new Map((await store.facts({ kind: 'snapshots' })).map((each) => [placeOf(each), plain(each)]));
   const wanted = await sqlite.facts({ kind: 'snapshots' });
   const other = wanted.filter((each) => !isDeepStrictEqual(sealed.get(placeOf(each)), plain(each)));

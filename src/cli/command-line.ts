@@ -34,8 +34,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<CliCommand | CommandGroup>
   'dead-letters': async () => (await import('./dead-letters.ts')).deadLettersCommands,
   token: async () => (await import('./token.ts')).tokenCommand,
   fetch: async () => (await import('./fetch.ts')).fetchCommand,
-  decode: async () => (await import('./decode.ts')).decodeCommand,
-  flink: async () => (await import('./flink.ts')).flinkCommands,
+  decode: async () => (await import('./decode-topic.ts')).decodeCommand,
+  migrate: async () => (await import('./migrate-store.ts')).migrateCommand,
   produce: async () => (await import('./produce.ts')).produceCommand,
 };
 

@@ -65,20 +65,6 @@ export const POSTGRES_SETTINGS = {
   postgresCa: path('PEM file of the authorities that may sign the PostgreSQL server', { reads: true }),
 } as const;
 
-/** Of the job that fills a store in PostgreSQL. */
-export const FLINK_SETTINGS = {
-  flinkGateway: httpAddress("address of Flink's SQL gateway"),
-  flinkRest: httpAddress("address of the REST API of Flink's JobManager"),
-  flinkParallelism: count(1, 128)(
-    'tasks that share each step of the job, at most as many as the topic has partitions',
-    { default: '1' },
-  ),
-  flinkCheckpointInterval: durationMs('1s', '1h')('how often the job keeps its state; a recovery goes back so far', {
-    default: '30s',
-    field: 'flinkCheckpointIntervalMs',
-  }),
-} as const;
-
 /**
  * Every setting by its key in the configuration file. The option is the key in kebab-case, the environment variable the
  * option in upper case after HOLDFAST_.
@@ -94,7 +80,6 @@ export const SETTINGS = {
   ...SCAN_SETTINGS,
   ...LEDGER_API_SETTINGS,
   ...POSTGRES_SETTINGS,
-  ...FLINK_SETTINGS,
   migrationId: count(0, 2 ** 53 - 1)('migration of feeds that name none, the Ledger API form (default: 0)'),
   snapshotPeriod: durationDividing('1s', '24h')('time between snapshots, fixed at the first start (default: 10m)', {
     field: 'snapshotPeriodUs',

@@ -4,8 +4,8 @@ import type { TopicSettings } from '../feed/kafka/kafka-client.ts';
 import type { LedgerApiSettings, OauthSettings } from '../feed/ledger-api/participant-settings.ts';
 import type { ScanSettings } from '../feed/scan/scan-settings.ts';
 import { readNamed, readSecret } from '../named-file.ts';
-import type { PostgresSettings } from '../postgres/settings.ts';
 import { Refusal } from '../refusal.ts';
+import type { PostgresSettings } from '../scale/postgres-connection.ts';
 import { optionName, SSL_MODES } from './setting-kinds.ts';
 import type { Settings } from './setting-list.ts';
 

@@ -17,7 +17,7 @@ export interface Snapshot {
 }
 
 /**
- * The interface to a store: views.db (views/read/) or PostgreSQL (postgres/). All facts of one question are of one moment, so an
+ * The interface to a store: views.db (views/read/) or PostgreSQL (scale/). All facts of one question are of one moment, so an
  * answer is consistent; fees, sums and texts are computed from them in this folder, the same for every store.
  */
 export interface HoldingsStore {

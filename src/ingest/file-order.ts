@@ -45,8 +45,6 @@ export async function refuseDisorder(
     const beginnings = new Map<number, Beginning>();
     for await (const message of decodedHead(file, reading)) {
       onMessage(message, file);
-      // Alone, and first, it is after no other.
-      if (files.length === 1 && reading.isFirst === true) break;
       if (message.kind === 'update') noteBeginning(beginnings, message);
     }
     for (const [migrationId, beginning] of beginnings) {

@@ -100,7 +100,7 @@ async function startRole(config: Config, context: Parameters<typeof startWriting
   const { postgres, readOnly } = config;
   if (postgres !== null) {
     // Loaded only here: no other service needs the client.
-    const { openPostgres } = await import('./postgres.ts');
+    const { openPostgres } = await import('./serve-postgres.ts');
     return openPostgres(postgres, { ...context, rules: config });
   }
   return readOnly ? openReading(config, context) : startWriting(config, context);

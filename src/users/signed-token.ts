@@ -112,12 +112,6 @@ export interface Leeway {
   readonly notBeforeS: number;
 }
 
-interface TimeRules {
-  readonly leeway: Leeway;
-  /** Null: a token may live as long as it says, or forever. */
-  readonly lifetimeMaxS: number | null;
-}
-
 /**
  * The participant that a token for us names (null: any); null where it is not for us (docs/rules.md, tokens). Whether it is
  * this participant is checked with the caller's rights.
@@ -135,7 +129,11 @@ export function acceptedParticipant(claims: Claims, mode: TokenMode): { readonly
 }
 
 /** Whether a token is valid at this time, in fractional seconds: it has expired also within its last second. */
-export function holdsAt(claims: Claims, { leeway, lifetimeMaxS }: TimeRules, nowS: number): boolean {
+export function holdsAt(
+  claims: Claims,
+  { leeway, lifetimeMaxS }: { readonly leeway: Leeway; readonly lifetimeMaxS: number | null },
+  nowS: number,
+): boolean {
   const { expiresAtS, issuedAtS, notBeforeS } = claims;
   if (expiresAtS !== null && nowS >= expiresAtS + leeway.expiresAtS) return false;
   if (issuedAtS !== null && issuedAtS > nowS + leeway.issuedAtS) return false;

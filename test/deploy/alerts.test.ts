@@ -134,7 +134,7 @@ it('the rules and the dashboard name every metric of a service, and no other', a
   const text = await (await fetch(`${service.url}/metrics`)).text();
   const there = new Set([...text.matchAll(/^# TYPE (\w+) /gm)].map(([, name]) => name!));
   const named = new Set([readFileSync(RULES, 'utf8'), ...dashboardQueries()].flatMap(metricsIn));
-  // Those of a store in PostgreSQL and of a decoder are in test/postgres/serve.test.ts and test/flat-decoder/metrics.test.ts.
+  // Those of a store in PostgreSQL and of a decoder are in test/scale/serve-postgres.test.ts and test/scale/decoder-metrics.test.ts.
   expect([...named].filter((name) => !there.has(name) && !/^holdfast_(store|decoder)_/.test(name))).toEqual([]);
   expect([...there].filter((name) => name.startsWith('holdfast_') && !named.has(name))).toEqual([]);
   const checked = spawnSync(programPath('promtool'), ['check', 'metrics'], { input: text, encoding: 'utf8' });

@@ -7,8 +7,8 @@ import { runCommandLine } from '../../src/cli/command-line.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { programPath } from '../support/deploy/prometheus.ts';
 import { type Case, type Cases, expectAlerts, one } from '../support/deploy/rule-cases.ts';
-import { POSTGRES_BIN, startPostgres } from '../support/postgres/server.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { POSTGRES_BIN, startPostgres } from '../support/scale/postgres.ts';
 
 const root = join(import.meta.dirname, '../..');
 const folder = join(root, 'deploy/scale');
@@ -46,8 +46,9 @@ async function run(
   more: readonly string[] = [],
 ): Promise<{ code: number; said: string }> {
   using files = temporaryDirectory();
-  writeFileSync(files.at('db'), 'secret\n');
-  const all = { ...places, '/run/secrets/db': files.at('db'), ['${DSO:?the DSO party}']: DSO };
+  writeFileSync(files.at('secret'), 'secret\n');
+  const secrets = Object.fromEntries(['owner', 'reader'].map((name) => [`/run/secrets/${name}`, files.at('secret')]));
+  const all = { ...places, ...secrets, ['${DSO:?the DSO party}']: DSO };
   const args = commandOf(service).map((arg) =>
     Object.entries(all).reduce((text, [from, to]) => text.replace(from, to), arg),
   );
@@ -58,20 +59,20 @@ async function run(
 }
 
 /** A port that nobody has. */
-const AWAY = Object.fromEntries(
-  ['kafka:9092', 'postgres:5432', 'jobmanager:8081', 'gateway:8083'].map((place) => [place, '127.0.0.1:1']),
-);
+const AWAY = Object.fromEntries(['kafka:9092', 'postgres:5432'].map((place) => [place, '127.0.0.1:1']));
 
 describe('deploy/scale/docker-compose.yml', () => {
   it('runs commands that the program knows, and asks only for what is not there here', async () => {
-    expect(ours).toEqual(['store', 'decoder', 'reader', 'fill', 'job', 'status']);
+    expect(ours).toEqual(['store', 'decoder', 'reader', 'fill']);
     expect(await run('decoder', AWAY, ['--metrics-port', '0'])).toMatchObject({ code: 0 });
     expect(await run('fill', AWAY)).toMatchObject({
       code: 1,
       said: expect.stringMatching(/cannot write to topic updates/),
     });
-    expect((await run('job', AWAY)).said).toMatch(/^holdfast: the SQL gateway at .* gives no answer/);
-    expect((await run('status', AWAY)).said).toMatch(/attention +PostgreSQL at .*ECONNREFUSED/);
+    const job = services.get('job')!;
+    const parameters = readFileSync(join(root, 'flink/holdings.sql'), 'utf8').matchAll(/\$\{([A-Z_]{2,})\}/g);
+    for (const [, name] of parameters)
+      if (name !== 'NAME') expect(job).toMatch(new RegExp(`^ +${name}(_FILE)?: \\S`, 'm'));
     for (const name of ours) expect(services.get(name)).not.toMatch(/HOLDFAST_/);
   });
 
@@ -80,8 +81,8 @@ describe('deploy/scale/docker-compose.yml', () => {
     await using admin = await server.connect();
     await admin.query('CREATE DATABASE holdfast');
     using files = temporaryDirectory();
-    writeFileSync(files.at('db'), 'secret\n');
-    const script = read('roles.sh').replace('/run/secrets/db', files.at('db'));
+    for (const name of ['writer', 'reader']) writeFileSync(files.at(name), `${name}'s\n`);
+    const script = read('roles.sh').replaceAll('/run/secrets', files.path);
     const where = { PGHOST: '127.0.0.1', PGPORT: String(server.port) };
     execFileSync('sh', ['-c', script], {
       env: { ...where, PATH: `${POSTGRES_BIN}:${process.env.PATH}` },
@@ -91,11 +92,11 @@ describe('deploy/scale/docker-compose.yml', () => {
     expect(await run('store', here)).toMatchObject({ code: 0, said: expect.stringMatching(/was brought from form 0/) });
     expect(await run('store', here)).toMatchObject({ code: 0, said: expect.stringMatching(/already/) });
     expect(await run('reader', here, ['--port', '0'])).toMatchObject({ code: 0 });
-    await using engine = await server.connect('engine', 'holdfast');
-    expect((await engine.query('SELECT dso FROM setting')).rows).toEqual([{ dso: DSO }]);
+    await using engine = await server.connect('writer', 'holdfast');
+    expect((await engine.query('SELECT FROM owner_total')).rows).toEqual([]);
+    await expect(engine.query('SELECT seal(1)')).rejects.toThrow(/permission denied/);
     await using reader = await server.connect('reader', 'holdfast');
     expect((await reader.query('SELECT seal(1)')).rows).toEqual([{ seal: 0 }]);
-    expect((await run('status', here)).said).not.toMatch(/permission denied/);
   });
 
   it('names only services, files and addresses that there are', () => {

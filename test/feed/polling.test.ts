@@ -1,22 +1,20 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { type Serving, serveSources } from '../support/feed/serve.ts';
 import { parseLedger } from '../support/ledger/parse-ledger.ts';
-import { writePollingKind } from '../support/polling/module.ts';
-import { type Network, startNetwork } from '../support/polling/network.ts';
+import { writePollingKind } from '../support/polling/write-polling-kind.ts';
 import { holdfast } from '../support/program/command.ts';
 import { freshDirectory } from '../support/program/fresh-directory.ts';
+import { freshScan } from '../support/scan/fresh-scan.ts';
 import { linesOf } from '../support/views/replayed.ts';
 
 /** The source under test lives in test/support/polling: src is only given where its module is. */
 const directory = freshDirectory();
 const data = (): string => directory.at('data');
-let network: Network;
+const network = freshScan({ dso: 'the only one' });
 let kind: string;
-beforeEach(async () => {
-  network = await startNetwork();
+beforeEach(() => {
   kind = writePollingKind(directory);
 });
-afterEach(() => network[Symbol.asyncDispose]());
 
 const lines = (text: string): readonly string[] => linesOf(parseLedger(text), 'scan');
 
@@ -31,6 +29,13 @@ const cursorOf = (line: string): string => {
   return `${migration_id} ${record_time}`;
 };
 
+/** After what the updates were asked for. */
+const asked = (): (string | null)[] =>
+  network.asked
+    .filter(({ path }) => path === '/v2/updates')
+    .map(({ body }) => body.after as { after_migration_id: number; after_record_time: string } | undefined)
+    .map((after) => (after === undefined ? null : `${after.after_migration_id} ${after.after_record_time}`));
+
 describe('a source that src does not know', () => {
   it('is read to its end, continues after what is stored, and shows its status', async () => {
     network.add(...FIRST);
@@ -43,21 +48,21 @@ describe('a source that src does not know', () => {
         counts: { updates: 4, redelivered: 0 },
       });
     }
-    const before = network.asked.length;
+    const before = asked().length;
     const more = lines('00:31 : +d carol 3');
     network.add(...more);
     await using service = await serve();
     await service.until('/status', { source: { cursor: cursorOf(more[0]!) }, counts: { updates: 1, redelivered: 0 } });
-    expect(network.asked[before]).toBe(cursorOf(FIRST.at(-1)!));
+    expect(asked()[before]).toBe(cursorOf(FIRST.at(-1)!));
     expect((await holdfast('verify', '--data', data())).stdout).toMatch(/^equal: /);
   });
 
   it('says why it is not ready while its server does not answer', async () => {
-    network.answer(503);
+    network.fail('/', { status: 503, body: '' });
     await using service = await serve();
-    const reason = `cannot read ${network.url}: ${network.url}/network answers 503`;
+    const reason = `cannot read ${network.url}: ${network.url}/v0/dso-party-id answers 503`;
     await service.until('/readyz', { ready: false, reasons: [reason, 'no snapshot is sealed yet'] });
-    network.answer(200);
+    network.fail('/', null);
     network.add(...FIRST);
     await service.until('/readyz', { ready: true });
   });
@@ -78,10 +83,10 @@ describe('a source that src does not know', () => {
     const listed = await holdfast('dead-letters', 'list', '--data', data(), '--json');
     expect(JSON.parse(listed.stdout)).toMatchObject([{ id: 1, decision: 'halted', up_to: cursorOf(bad) }]);
     expect(await holdfast('dead-letters', 'drop', '1', '--yes', '--data', data())).toMatchObject({ code: 0 });
-    const before = network.asked.length;
+    const before = asked().length;
     await using service = await serve();
     await service.until('/status', { source: { cursor: cursorOf(good) }, counts: { updates: 1, decided: 0 } });
-    expect(network.asked[before]).toBe(cursorOf(bad));
+    expect(asked()[before]).toBe(cursorOf(bad));
     expect((await holdfast('verify', '--data', data())).stdout).toMatch(/^equal: /);
   });
 
@@ -97,7 +102,7 @@ describe('a source that src does not know', () => {
       await using service = await serve();
       await service.until('/status', { counts: { updates: 4 } });
     }
-    network.rename('another one');
+    network.change({ dso: 'another one' });
     network.add(...lines('00:31 : +d carol 3'));
     await using service = await serve();
     const reason =
@@ -123,10 +128,10 @@ describe('a source that src does not know', () => {
     const retry = ['dead-letters', 'retry', '--data', data()];
     expect(await holdfast(...retry, '--record-time-gap-max', '1h')).toMatchObject({ code: 3 });
     expect(await holdfast(...retry, '--record-time-gap-max', '1d')).toMatchObject({ code: 0 });
-    const before = network.asked.length;
+    const before = asked().length;
     await using service = await serve({ recordTimeGapMax: '1h' });
     await service.until('/status', { source: { cursor: cursorOf(next) }, counts: { updates: 1, redelivered: 0 } });
-    expect(network.asked[before]).toBe(cursorOf(jump));
+    expect(asked()[before]).toBe(cursorOf(jump));
     expect((await holdfast('verify', '--data', data())).stdout).toMatch(/^equal: /);
   });
 });

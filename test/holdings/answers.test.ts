@@ -1,8 +1,10 @@
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { answersFrom } from '../../src/holdings/answer.ts';
 import type { OwnerFacts } from '../../src/holdings/facts.ts';
 import type { Question } from '../../src/holdings/question.ts';
 import { holdingFees } from '../../src/holdings/summary-answer.ts';
+import { openViewsStore } from '../../src/views/read/views-store.ts';
+import { importsOfOne } from '../support/ledger/history.ts';
 import { oddLedger } from '../support/ledger/options.ts';
 import { type OracleSnapshot, oracle } from '../support/ledger/oracle.ts';
 import {
@@ -15,15 +17,23 @@ import {
   summaryV0,
   summaryV1,
 } from '../support/ledger/oracle-answers.ts';
+import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';
 import { shortTime } from '../support/ledger/wire-text.ts';
-import { memoryStore } from '../support/views/memory-store.ts';
-import { TEN_MINUTES_US } from '../support/views/replayed.ts';
+import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { linesOf, replayInto, TEN_MINUTES_US } from '../support/views/replayed.ts';
 
 const STRANGER = 'nobody::1220ee';
-const ledger = [...randomLedger(oddLedger(3, { updates: 300, migrations: 2 }))];
+const ledger = [...randomLedger(oddLedger(3, { updates: 300, migrations: 2 }))].flatMap((item) => importsOfOne(item));
 const expected = oracle(ledger, { periodMicros: TEN_MINUTES_US });
-const answers = answersFrom(memoryStore(expected), { emptyOwners: 'zero' });
+const folder = temporaryDirectory();
+await replayInto(folder.at('data'), [folder.writeLines('feed.ndjson', linesOf(ledger, 'scan'))]);
+const store = openViewsStore(folder.at('data'));
+const answers = answersFrom(store, { emptyOwners: 'zero' });
+afterAll(() => {
+  store[Symbol.dispose]();
+  folder[Symbol.dispose]();
+});
 
 /** The answer as it is read from its JSON, or the code of the fault. */
 async function ask(question: Question): Promise<unknown> {
@@ -42,7 +52,7 @@ function printed(answer: object | null): unknown {
 const at = ({ migrationId, recordTime }: OracleSnapshot) =>
   ({ migrationId: BigInt(migrationId), recordTime: BigInt(recordTime), match: 'exact' }) as const;
 
-describe('answers from the facts of a store that is not SQLite', () => {
+describe('answers from the facts of a random ledger', () => {
   it.each(expected.snapshots.map((each) => [shortTime(each.recordTime), each] as const))(
     'are those of the oracle at %s',
     async (_, snapshot) => {
@@ -83,9 +93,14 @@ describe('answers from the facts of a store that is not SQLite', () => {
     );
     expect(await ask({ answer: 'state v0', query: nowhere })).toBe('no_snapshot_at');
     expect(await ask({ answer: 'state v1', query })).toBe('unknown_token');
-    const quiet = answersFrom(memoryStore({ ...expected, lowestOpenRound: null }), { emptyOwners: 'omit' });
-    await expect(quiet.json({ answer: 'summary v0', query })).rejects.toMatchObject({ code: 'no_open_round' });
-    expect(JSON.parse(await quiet.json({ answer: 'summary v1', query })).summaries).toEqual([]);
+    const omitting = answersFrom(store, { emptyOwners: 'omit' });
+    expect(JSON.parse(await omitting.json({ answer: 'summary v1', query })).summaries).toEqual([]);
+    const lines = linesOf(parseLedger('00:01 : +a alice 10\n00:11 :'), 'scan');
+    await replayInto(folder.at('no-round'), [folder.writeLines('no-round.ndjson', lines)]);
+    using quiet = openViewsStore(folder.at('no-round'));
+    const newest = { ...query, migrationId: 0n, recordTime: 2n ** 53n, match: 'at_or_before' } as const;
+    const asked = answersFrom(quiet, { emptyOwners: 'zero' }).json({ answer: 'summary v0', query: newest });
+    await expect(asked).rejects.toMatchObject({ code: 'no_open_round' });
   });
 
   it('are never fees of which the expired coins were not read', () => {

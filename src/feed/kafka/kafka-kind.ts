@@ -1,6 +1,5 @@
 import { formatTime, type Micros } from '../../ledger/time.ts';
-import { notShown } from '../not-shown.ts';
-import type { SourceContext, SourceKind, SourceState, SourceStatus } from '../source.ts';
+import { notShown, type SourceContext, type SourceKind, type SourceState, type SourceStatus } from '../source.ts';
 import type { TopicSettings } from './kafka-client.ts';
 import {
   lackingText,

@@ -12,12 +12,6 @@ export interface RecordsRead {
   readonly each: (partition: number, values: readonly (Buffer | null)[]) => boolean;
 }
 
-/** For a consumer that begins where a broker has just started; kafkajs does not try again by itself. */
-export const WHILE_GROUP_LOADS = {
-  restartOnFailure: async (error: Error): Promise<boolean> =>
-    'type' in error && error.type === 'GROUP_LOAD_IN_PROGRESS',
-};
-
 /** Reads each partition to the end that it has now. Returns what the partitions had then. */
 export async function readRecords(
   kafka: Kafka,

@@ -1,7 +1,6 @@
 import { formatTime, type Micros } from '../../ledger/time.ts';
 import type { Pause } from '../../retry.ts';
-import { notShown } from '../not-shown.ts';
-import type { SourceKind, SourceLogger, SourceState, SourceStatus } from '../source.ts';
+import { notShown, type SourceKind, type SourceLogger, type SourceState, type SourceStatus } from '../source.ts';
 import { LANE } from './snapshot-import.ts';
 
 /** How often a long step is reported in the log. */

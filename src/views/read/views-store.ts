@@ -189,7 +189,7 @@ type ReadOwner = (snapshot: StoredSnapshot, party: string, round: bigint | null,
  * Caches the owners read last, because clients that poll request the same ones again. A sealed snapshot never changes, nor do
  * its coins that have expired as of a round, so only the oldest entries are dropped.
  */
-export function cachingOwners(read: ReadOwner): ReadOwner {
+function cachingOwners(read: ReadOwner): ReadOwner {
   const known = new Map<string, OwnerFacts>();
   return (snapshot, party, round, budget) => {
     const key = `${snapshot.migrationId} ${snapshot.seq} ${round} ${party}`;

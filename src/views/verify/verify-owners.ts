@@ -107,7 +107,7 @@ function createOwnerVerifier(context: VerifyContext, { supply, items }: Folds): 
       return 1;
     }
     const { migrationId, party } = owner;
-    const fold = new OwnerFold();
+    const intervals: Intervals = new Map();
     const differs = (table: string, snapshot: string | null, expected: string, found: unknown): void =>
       report({ table, owner: party, snapshot, expected, found: String(found) });
     let read = 0;
@@ -118,12 +118,12 @@ function createOwnerVerifier(context: VerifyContext, { supply, items }: Folds): 
           differs(where === 'entry' ? table : where, null, `contract ${entry.entryNo} of ${table}: ${expected}`, found),
         );
         if (contract === null) continue;
-        fold.add(contract);
+        addContract(intervals, contract);
         items.add(sealed.get(migrationId), contract);
       }
     }
     const found = versions.all(id);
-    const reached = compareVersions(fold, found, (seq, expected, found) =>
+    const reached = compareVersions(intervals, found, (seq, expected, found) =>
       differs(
         'owner_total',
         snapshotName(context, migrationId, seq),
@@ -178,38 +178,27 @@ function isUnits(column: unknown): column is bigint | Buffer {
 const SIDES = ['unlocked', 'locked'] as const;
 const EXACT = ['count', 'amount', 'rate', 'rateRound'] as const;
 
-/** How an owner's contracts of one kind (unlocked or locked) changed in one interval. */
-interface Change {
-  readonly sums: Sums;
+/** How an owner's contracts of one kind (unlocked or locked) changed in one interval. `expiryBound`: the earliest of those created. */
+interface Change extends Sums {
   archived: number;
-  /** The earliest expiry among the contracts created. */
-  earliest: number | bigint;
-}
-
-interface Interval {
-  readonly unlocked: Change;
-  readonly locked: Change;
 }
 
 /** The changes of one owner by interval, from which its versions follow. Grows with intervals, not with contracts. */
-class OwnerFold {
-  readonly intervals = new Map<bigint, Interval>();
+type Intervals = Map<bigint, Readonly<Record<(typeof SIDES)[number], Change>>>;
 
-  add({ coin, createdSeq, archivedSeq }: Contract): void {
-    const side = coin.entity === 'Amulet' ? 'unlocked' : 'locked';
-    const created = getOrMake(this.intervals, createdSeq, noChanges)[side];
-    add(created.sums, coin, 1);
-    created.earliest = least(created.earliest, coin.expiry);
-    if (archivedSeq === null) return;
-    const archived = getOrMake(this.intervals, archivedSeq, noChanges)[side];
-    add(archived.sums, coin, -1, -1n);
-    archived.archived += 1;
-  }
+function addContract(intervals: Intervals, { coin, createdSeq, archivedSeq }: Contract): void {
+  const side = coin.entity === 'Amulet' ? 'unlocked' : 'locked';
+  const created = getOrMake(intervals, createdSeq, noChanges)[side];
+  add(created, coin, 1);
+  created.expiryBound = least(created.expiryBound, coin.expiry);
+  if (archivedSeq === null) return;
+  const archived = getOrMake(intervals, archivedSeq, noChanges)[side];
+  add(archived, coin, -1, -1n);
+  archived.archived += 1;
 }
 
-function noChanges(): Interval {
-  const noChange = (): Change => ({ sums: noSums(), archived: 0, earliest: Infinity });
-  return { unlocked: noChange(), locked: noChange() };
+function noChanges() {
+  return { unlocked: { ...noSums(), archived: 0 }, locked: { ...noSums(), archived: 0 } };
 }
 
 function add(sums: Sums, terms: Omit<SumTerms, 'expiry'>, count: number, sign = 1n): void {
@@ -234,7 +223,7 @@ interface Version {
  * repeats the sums. Yields the sums at the end of each interval that changed something.
  */
 function* compareVersions(
-  { intervals }: OwnerFold,
+  intervals: Intervals,
   versions: readonly Version[],
   differs: (seq: bigint, expected: string, found: string) => void,
 ): Generator<Reached> {
@@ -248,14 +237,14 @@ function* compareVersions(
     const found = v === null ? null : readVersion(v);
     if (found === null) differs(seq, 'a version', v === null ? 'none' : `bytes that are none: ${v.toString('hex')}`);
     for (const side of SIDES) {
-      const [sums, { archived, earliest, sums: change }] = [now[side], interval[side]];
-      const survivors = sums.count - archived;
+      const [sums, change] = [now[side], interval[side]];
+      const survivors = sums.count - change.archived;
       add(sums, change, change.count);
       if (found === null) continue;
       if (EXACT.some((each) => sums[each] !== found[side][each]))
         differs(seq, `${side} ${sumsText(sums)}`, `${side} ${sumsText(found[side])}`);
       // While any contract is held, the bound only falls; and it is at most the expiry of each one held.
-      const most = survivors > 0 ? least(sums.expiryBound, earliest) : earliest;
+      const most = survivors > 0 ? least(sums.expiryBound, change.expiryBound) : change.expiryBound;
       const bound = found[side].expiryBound;
       if (sums.count > 0 && bound > most) differs(seq, `${side} expiry bound of at most ${most}`, `${bound}`);
       sums.expiryBound = bound;
@@ -265,10 +254,10 @@ function* compareVersions(
 }
 
 /** Null where the bytes are no version, or not the encoding of its sums. */
-function readVersion(v: Buffer): { unlocked: Sums; locked: Sums } | null {
+function readVersion(v: Buffer): Pick<Reached, 'unlocked' | 'locked'> | null {
   try {
-    const { unlocked, locked } = decodeVersion(v);
-    return encodeVersion(unlocked, locked).equals(v) ? { unlocked, locked } : null;
+    const sums = decodeVersion(v);
+    return encodeVersion(sums.unlocked, sums.locked).equals(v) ? sums : null;
   } catch {
     return null;
   }

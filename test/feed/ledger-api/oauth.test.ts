@@ -1,19 +1,18 @@
 import { once } from 'node:events';
-import { writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it, vi } from 'vitest';
 import { createOauthTokens } from '../../../src/feed/ledger-api/oauth-tokens.ts';
+import type { OauthSettings } from '../../../src/feed/ledger-api/participant-settings.ts';
 import { forwardingLogger } from '../../../src/threads/serve-thread.ts';
 import type { LogLine } from '../../../src/threads/thread.ts';
+import type { ReadSource } from '../../support/feed/read-source.ts';
 import { offsetOf } from '../../support/ledger-api/answers.ts';
 import { freshParticipant } from '../../support/ledger-api/fresh-participant.ts';
-import { DSO, ownersIn, participantLedger } from '../../support/ledger-api/ledger.ts';
-import { serveParticipant } from '../../support/ledger-api/serve.ts';
-import { freshDirectory } from '../../support/program/fresh-directory.ts';
+import { ownersIn, participantLedger } from '../../support/ledger-api/ledger.ts';
+import { readParticipant } from '../../support/ledger-api/read-participant.ts';
 
 const LINES = participantLedger(61, 120);
-const directory = freshDirectory();
 const participant = freshParticipant({ lines: LINES.slice(0, 60), token: 'none yet' });
 
 /** Gives a new token each time, which the participant takes from then on alone; in place of one what a proxy says. */
@@ -49,72 +48,54 @@ async function startTokenServer(secondsOf: (given: number) => number | 'bad gate
   };
 }
 
-function optionsWith(tokenUrl: string, secret: string): Record<string, unknown> {
-  writeFileSync(directory.at('secret'), `${secret}\n`);
-  const clientSecret = { file: 'secret' };
-  const oauth = {
-    tokenUrl,
-    clientId: 'holdfast',
-    clientSecret,
-    audience: 'https://participant',
-    scope: 'daml_ledger_api',
-  };
-  writeFileSync(directory.at('config.json'), JSON.stringify({ ledgerApi: { url: participant.url, oauth } }));
-  const parties = ownersIn(LINES).join(',');
-  return {
-    config: directory.at('config.json'),
-    data: directory.at('data'),
-    ledgerApiParties: parties,
-    start: 'beginning',
-    dso: DSO,
-  };
-}
+const clientOf = (tokenUrl: string, clientSecret = 'a-secret-word'): OauthSettings => {
+  return { tokenUrl, clientId: 'holdfast', clientSecret, audience: 'https://participant', scope: 'daml_ledger_api' };
+};
+
+const read = (tokenUrl: string, clientSecret?: string): Promise<ReadSource> =>
+  readParticipant(participant, { parties: ownersIn(LINES), oauth: clientOf(tokenUrl, clientSecret) });
 
 afterEach(() => {
   vi.useRealTimers();
 });
 
-const clientOf = (tokenUrl: string) => {
-  return { tokenUrl, clientId: 'holdfast', clientSecret: 'a-secret-word', audience: null, scope: null };
-};
-
 it('client credentials give a token that is renewed before its end, and asked for again where it is not taken', async () => {
   using tokens = await startTokenServer((given) => (given === 1 ? 1 : 3600));
-  await using service = await serveParticipant(optionsWith(tokens.url, 'a-secret-word'));
+  await using reading = await read(tokens.url);
   // The first ends after a second, and another takes its place before anything fails.
   await expect.poll(() => tokens.asked.length).toBeGreaterThan(1);
-  await service.until('/status', { source: { network: { errors_in_a_row: 0, stopped: null } } });
+  await reading.until({ stopped: null, network: { errors_in_a_row: 0 } });
   // One that is taken back in the middle of a stream is replaced.
   const given = tokens.asked.length;
   participant.change({ token: 'another' });
   participant.add(...LINES.slice(60));
-  await service.until('/status', { source: { position: String(offsetOf(LINES.at(-1)!)) } });
+  await reading.until({ position: String(offsetOf(LINES.at(-1)!)) });
   expect(tokens.asked.length).toBeGreaterThan(given);
-  expect(Object.fromEntries(new URLSearchParams(tokens.asked[0]))).toMatchObject({
+  expect(Object.fromEntries(new URLSearchParams(tokens.asked[0]))).toEqual({
     grant_type: 'client_credentials',
     client_id: 'holdfast',
+    client_secret: 'a-secret-word',
     audience: 'https://participant',
     scope: 'daml_ledger_api',
   });
-  expect(JSON.stringify([service.log, await service.get('/status')])).not.toMatch(/a-secret-word|token-\d/);
+  expect(JSON.stringify([reading.log, reading.telemetry])).not.toMatch(/a-secret-word|token-\d/);
 });
 
 it('a client that is not known is what readiness says, without its secret', async () => {
   using tokens = await startTokenServer(() => 3600);
-  await using service = await serveParticipant(optionsWith(tokens.url, 'another-secret-word'));
-  const reason = expect.stringMatching(/\/token: answers 401 \(invalid_client: no such client\)$/);
-  await service.until('/readyz', { ready: false, reasons: expect.arrayContaining([reason]) });
-  expect(JSON.stringify([service.log, await service.get('/status')])).not.toContain('secret-word');
+  await using reading = await read(tokens.url, 'another-secret-word');
+  const reason = /\/token: answers 401 \(invalid_client: no such client\)$/;
+  await reading.until({ stopped: expect.stringMatching(reason) });
+  expect(JSON.stringify([reading.log, reading.telemetry])).not.toContain('secret-word');
 });
 
 it('a server of tokens behind a proxy that has lost it is asked again, and readiness says so until then', async () => {
   let isLost = true;
   using tokens = await startTokenServer(() => (isLost ? 'bad gateway' : 3600));
-  await using service = await serveParticipant(optionsWith(tokens.url, 'a-secret-word'));
-  const reason = expect.stringMatching(/\/token: answers 502$/);
-  await service.until('/readyz', { ready: false, reasons: expect.arrayContaining([reason]) });
+  await using reading = await read(tokens.url);
+  await reading.until({ stopped: expect.stringMatching(/\/token: answers 502$/) });
   isLost = false;
-  await service.until('/status', { source: { network: { stopped: null } } });
+  await reading.until({ stopped: null });
 });
 
 it('a renewal that fails is logged, with the token that is still good', async () => {
@@ -128,7 +109,7 @@ it('a renewal that fails is logged, with the token that is still good', async ()
   expect(await tokens.get(signal)).toBe(first);
   expect(lines.at(-1)).toMatchObject({
     message: expect.stringMatching(/^the token is not renewed yet/),
-    fields: { err: { message: expect.stringMatching(/answers 502/) } },
+    fields: { err: { message: expect.stringMatching(/answers 502$/) } },
   });
 });
 

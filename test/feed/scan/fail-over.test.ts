@@ -1,173 +1,268 @@
-import { describe, expect, it } from 'vitest';
-import { type Serving, serveScan } from '../../support/feed/serve.ts';
-import { freshDirectory } from '../../support/program/fresh-directory.ts';
-import { freshScan } from '../../support/scan/fresh-scan.ts';
-import { DSO, scanLedger, timeOf } from '../../support/scan/ledger.ts';
-import type { FakeScan, Fault } from '../../support/scan/server.ts';
-import { replayInto } from '../../support/views/replayed.ts';
-import { dumpViews } from '../../support/views/views-dump.ts';
+import { readFileSync } from 'node:fs';
+import { describe, expect, it, type TestContext } from 'vitest';
+import type { Fault } from '../../support/feed/fake-server.ts';
+import { type ReadSource, waitFor } from '../../support/feed/read-source.ts';
+import { createCertificates } from '../../support/kafka/certificates.ts';
+import { temporaryDirectory } from '../../support/program/temporary-directory.ts';
+import { scanLedger, timeOf } from '../../support/scan/ledger.ts';
+import { operationsOf, readScan } from '../../support/scan/read-scan.ts';
+import { type FakeScan, type FakeScanOptions, startFakeScan } from '../../support/scan/server.ts';
 
 const LINES = scanLedger(81, 120);
 const SOME = 70;
-const directory = freshDirectory();
-const first = freshScan({ migrationId: 0, lines: LINES });
-const second = freshScan({ migrationId: 0, lines: LINES, firstRow: 5 });
 
 /** No Scan is left for being behind. */
-const PATIENT = { readyLagMax: '36500d' };
+const PATIENT = { readyLagMaxMs: Number.MAX_SAFE_INTEGER };
 const BUSY: Fault = { status: 429, body: 'Too Many Requests', headers: { 'retry-after': '600' } };
-/** The others are asked once a minute. */
-const MINUTES = { timeout: 200_000 };
+const says = (text: RegExp): unknown => expect.stringMatching(text);
 
-const serve = (more: object = {}): Promise<Serving> => {
-  const scan = `${first.url},${second.url}`;
-  return serveScan({ data: directory.at('data'), scan, start: 'beginning', ...more });
-};
-const operations = ({ url }: FakeScan): string => `${url}/api/scan`;
+async function startScan({ onTestFinished }: TestContext, options: FakeScanOptions = {}): Promise<FakeScan> {
+  const scan = await startFakeScan({ migrationId: 0, lines: LINES, ...options });
+  onTestFinished(() => scan[Symbol.asyncDispose]());
+  return scan;
+}
+
+const startTwo = (context: TestContext): Promise<[FakeScan, FakeScan]> =>
+  Promise.all([startScan(context), startScan(context, { firstRow: 5 })]);
+
 const countOf = ({ asked }: FakeScan, path: string): number => asked.filter((each) => each.path === path).length;
 
 /** The Scan takes in nothing more: it answers 200 with what it has. */
-function hangAfter(scan: FakeScan, updates: number): void {
-  scan.lines.splice(updates);
+const hangAfter = (scan: FakeScan, updates: number): void => void scan.lines.splice(updates);
+
+async function expectAll(reading: ReadSource): Promise<void> {
+  await reading.until({ stopped: null, lagSeconds: 0, blocking: [], updates: LINES.length });
+  expect([...reading.lines].sort()).toEqual([...LINES].sort());
 }
 
-/** All was read, and the views are those of the same updates read from a file. */
-async function expectAll(service: Serving): Promise<void> {
-  await service.until('/readyz', { ready: true });
-  await service[Symbol.asyncDispose]();
-  await replayInto(directory.at('wanted'), [directory.writeLines('feed.ndjson', LINES)], { dso: DSO });
-  expect(dumpViews(directory.at('data'))).toEqual(dumpViews(directory.at('wanted')));
-}
+const warnings = ({ log }: ReadSource): string[] =>
+  log.filter(({ level }) => level === 'warn').map(({ message }) => message);
+
+describe('a Scan that fails', () => {
+  const PASSING: readonly (readonly [string, Fault])[] = [
+    ['429 with Retry-After', { status: 429, body: 'Too Many Requests', headers: { 'retry-after': '1' } }],
+    ['500', { status: 500, body: { error: 'An unexpected error occurred.' } }],
+    ['502 of a proxy', { status: 502, body: '<html>' }],
+    ['404 of a proxy', { status: 404, body: 'default backend - 404' }],
+    [
+      '503 before the history is there',
+      { status: 503, body: { error: 'This scan has not yet loaded its updates history' } },
+    ],
+    ['an answer that is cut', 'cut'],
+    ['an answer that is no gzip', 'no gzip'],
+    ['an answer that is no JSON', 'no json'],
+    ['an answer without updates', { status: 200, body: { something: [] } }],
+    ['a closed connection', 'closed'],
+  ];
+  it.concurrent.for(PASSING)('by %s is asked again, and nothing is missing', async ([, fault], context) => {
+    const scan = await startScan(context);
+    scan.fail('/v2/updates', fault, 1);
+    await using reading = await readScan([scan]);
+    await expectAll(reading);
+    expect(warnings(reading)).toHaveLength(1);
+  });
+
+  it.concurrent('for long is what readiness says, and the next one is asked', async (context) => {
+    const [scan, other] = await startTwo(context);
+    scan.fail('/', 'closed');
+    await using alone = await readScan([scan]);
+    const stopped = says(/^cannot read the network: .*\/v0\/dso-party-id: closed the connection/);
+    await alone.until({ stopped, network: { lag_seconds: null, seconds_left: null } });
+    await using reading = await readScan([scan, other]);
+    await expectAll(reading);
+  });
+
+  const REFUSED: readonly (readonly [Fault, RegExp])[] = [
+    [
+      { status: 403, body: 'RBAC: access denied' },
+      /dso-party-id: answers 403 \(RBAC: access denied\): .* has to add ours; it is not asked again before/,
+    ],
+    [
+      { status: 308, body: '', headers: { location: 'https://elsewhere.example/' } },
+      /answers 308, which refers to https:\/\/elsewhere\.example\/; it is not asked again/,
+    ],
+  ];
+  it.concurrent.for(REFUSED)('by $0.status is refused, and the next one is asked', async ([fault, text], context) => {
+    const [scan, other] = await startTwo(context);
+    scan.fail('/', fault);
+    await using alone = await readScan([scan]);
+    expect(await alone.refusal()).toMatch(text);
+    await using reading = await readScan([scan, other]);
+    await expectAll(reading);
+  });
+
+  it.concurrent('with TLS is read where --scan-ca names its authority, and says so where not', async (context) => {
+    using directory = temporaryDirectory();
+    const { ca, broker } = await createCertificates(directory.path);
+    const pem = readFileSync(broker, 'utf8');
+    const secured = await startScan(context, { tls: { cert: pem, key: pem } });
+    await using unknown = await readScan([secured]);
+    await unknown.until({ stopped: says(/--scan-ca names the file of the authority/) });
+    await using reading = await readScan([secured], { ca: readFileSync(ca, 'utf8') });
+    await expectAll(reading);
+  });
+});
 
 describe('a pause belongs to one Scan', () => {
-  it('the second is read while the first asks to be left alone for ten minutes', async () => {
+  it.concurrent('the second is read while the first asks to be left alone for ten minutes', async (context) => {
+    const [first, second] = await startTwo(context);
     first.fail('/v2/updates', BUSY);
-    await using service = await serve();
-    await service.until('/status', { source: { network: { scan: operations(second) } } });
-    const because = expect.stringMatching(/answers 429 \(Too Many Requests\)/);
-    await service.until('/status', { source: { network: { scans_left: { [operations(first)]: { because } } } } });
-    await expectAll(service);
-    const left = service.log.find(({ message }) => message.startsWith('another Scan is read'));
-    const why = `${operations(first)}/v2/updates: answers 429 (Too Many Requests)`;
-    expect(left).toEqual({ level: 'warn', message: `another Scan is read in place of ${operations(first)}: ${why}` });
-    expect(service.log.map(({ message }) => message)).toContain(`reading the Scan at ${operations(second)}`);
+    await using reading = await readScan([first, second]);
+    const because = says(/answers 429 \(Too Many Requests\)/);
+    await expectAll(reading);
+    await reading.until({
+      network: { scan: operationsOf(second), scans_left: { [operationsOf(first)]: { because } } },
+    });
+    const why = `${operationsOf(first)}/v2/updates: answers 429 (Too Many Requests)`;
+    expect(warnings(reading)).toEqual([`another Scan is read in place of ${operationsOf(first)}: ${why}`]);
+    expect(reading.log.map(({ message }) => message)).toContain(`reading the Scan at ${operationsOf(second)}`);
     expect(countOf(first, '/v2/updates')).toBe(1);
   });
 
-  it('where all have failed, the one with the shortest pause is asked again', async () => {
+  it.concurrent('where all have failed, the one with the shortest pause is asked again', async (context) => {
+    const [first, second] = await startTwo(context);
     first.fail('/v2/updates', BUSY);
     second.fail('/v2/updates', 'closed', 2);
-    await using service = await serve();
-    await expectAll(service);
+    await using reading = await readScan([first, second]);
+    await expectAll(reading);
     expect(countOf(first, '/v2/updates')).toBe(1);
     expect(countOf(second, '/v0/dso-party-id')).toBeGreaterThan(2);
   });
 
-  it('in the middle of a snapshot import too', async () => {
+  it.concurrent('in the middle of a snapshot import too', async (context) => {
+    const [first, second] = await startTwo(context);
     for (const scan of [first, second]) scan.change({ snapshots: [timeOf(LINES[50]!)] });
     first.fail('/v1/holdings/summary', BUSY);
-    await using service = await serve({ start: 'snapshot' });
-    await service.until('/readyz', { ready: true });
-    await service.until('/status', { source: { network: { scan: operations(second) } } });
+    await using reading = await readScan([first, second], { start: 'snapshot' });
+    await reading.until({ stopped: null, lagSeconds: 0, network: { scan: operationsOf(second) } });
   });
 });
 
 describe('a Scan that takes in nothing more', () => {
-  it('is left at the start for one that has more', async () => {
+  it.concurrent('is left at the start for one that has more', async (context) => {
+    const [first, second] = await startTwo(context);
     hangAfter(first, SOME);
-    await using service = await serve();
-    await service.until('/status', { counts: { updates: LINES.length } });
-    const because = expect.stringMatching(/shows no update after 0 .*, and .* has one of /);
-    await service.until('/status', {
-      source: {
-        network: { scan: operations(second), scans_left: { [operations(first)]: { because } } },
-      },
+    await using reading = await readScan([first, second]);
+    await expectAll(reading);
+    const because = says(/shows no update after 0 .*, and .* has one of /);
+    await reading.until({
+      network: { scan: operationsOf(second), scans_left: { [operationsOf(first)]: { because } } },
     });
-    await expectAll(service);
   });
 
-  it('is left later, and readiness does not say caught up on its word', { timeout: 200_000 }, async () => {
+  it.concurrent('is left later for one that has more by then', async (context) => {
+    const [first, second] = await startTwo(context);
     hangAfter(first, SOME);
     hangAfter(second, SOME);
-    await using service = await serve();
-    await service.until('/readyz', { ready: true });
+    await using reading = await readScan([first, second]);
+    await reading.until({ stopped: null, lagSeconds: 0, updates: SOME });
     second.add(...LINES.slice(SOME));
-    const updates = async (): Promise<unknown> => (await service.get('/status')).counts;
-    await expect.poll(updates, MINUTES).toMatchObject({ updates: LINES.length });
-    await expectAll(service);
+    await expectAll(reading);
   });
 
-  it('is not believed to be at its end meanwhile, until it has what the other has', async () => {
+  it.concurrent('is not believed to be at its end meanwhile, until it has what the other has', async (context) => {
+    const [first, second] = await startTwo(context);
     hangAfter(first, SOME);
-    await using service = await serve(PATIENT);
-    const says = new RegExp(`^${operations(first)} shows no update after .*, and ${operations(second)} has one of `);
-    await service.until('/readyz', { ready: false, reasons: expect.arrayContaining([expect.stringMatching(says)]) });
-    const network = { scan: operations(first), caught_up_at: null, lag_seconds: expect.any(Number) };
-    await service.until('/status', { counts: { updates: SOME }, source: { network } });
-    expect(await service.get('/status')).not.toMatchObject({ source: { network: { lag_seconds: 0 } } });
+    await using reading = await readScan([first, second], PATIENT);
+    const text = new RegExp(
+      `^${operationsOf(first)} shows no update after .*, and ${operationsOf(second)} has one of `,
+    );
+    const network = { scan: operationsOf(first), caught_up_at: null, lag_seconds: expect.any(Number) };
+    await reading.until({ updates: SOME, caughtUpAt: null, blocking: [says(text)], network });
+    expect(reading.telemetry.lagSeconds).not.toBe(0);
     first.add(...LINES.slice(SOME));
-    await expectAll(service);
+    await expectAll(reading);
     expect(countOf(second, '/v0/dso-party-id')).toBe(0);
   });
 
-  it('is believed where the others do not answer', async () => {
+  it.concurrent('is believed where the others do not answer', async (context) => {
+    const [first, second] = await startTwo(context);
     second.fail('/', 'closed');
-    await using service = await serve();
-    await expectAll(service);
+    await using reading = await readScan([first, second]);
+    await expectAll(reading);
   });
 
-  it('is not at its end where another has shown more before', async () => {
+  it.concurrent('is not at its end where another has shown more before', async (context) => {
+    const [first, second] = await startTwo(context);
     hangAfter(second, SOME);
-    await using service = await serve(PATIENT);
-    await service.until('/readyz', { ready: true });
+    await using reading = await readScan([first, second], PATIENT);
+    await expectAll(reading);
     first.fail('/', 'closed');
-    const { caught_up_at: before } = await networkOf(service);
-    await service.until('/status', { source: { network: { scan: operations(second), errors_in_a_row: 0 } } });
-    const says = /^http\S+ shows no update after .*, and one of .* was read$/;
-    await service.until('/status', { source: { network: { contradiction: expect.stringMatching(says) } } });
-    const later = await networkOf(service);
-    expect(Date.parse(later.caught_up_at!) - Date.parse(before!)).toBeLessThan(10_000);
-    expect(later.lag_seconds).not.toBe(0);
+    const contradiction = says(/^http\S+ shows no update after .*, and one of .* was read$/);
+    await reading.until({ network: { scan: operationsOf(second), contradiction } });
+    const { caughtUpAt, lagSeconds } = reading.telemetry;
+    expect(lagSeconds).not.toBe(0);
     second.add(...LINES.slice(SOME));
-    await service.until('/status', { source: { network: { contradiction: null, lag_seconds: 0 } } });
-    await expectAll(service);
+    await reading.until({ network: { contradiction: null, lag_seconds: 0 } });
+    expect(reading.telemetry.caughtUpAt).toBeGreaterThan(caughtUpAt!);
+    await expectAll(reading);
   });
 
-  it('is not at its end where it has less than was applied before a restart', async () => {
-    {
-      await using service = await serve(PATIENT);
-      await service.until('/readyz', { ready: true });
-    }
+  it.concurrent('is not at its end where it has less than was applied before a restart', async (context) => {
+    const [first, second] = await startTwo(context);
+    await using before = await readScan([first, second], PATIENT);
+    await expectAll(before);
     hangAfter(first, SOME);
     second.fail('/', 'closed');
-    await using service = await serve(PATIENT);
-    const says = /^http\S+ shows no update after .*, and one of .* was read$/;
-    await service.until('/readyz', { ready: false, reasons: expect.arrayContaining([expect.stringMatching(says)]) });
+    await using reading = await readScan([first, second], PATIENT, before.context());
+    await reading.until({ blocking: [says(/^http\S+ shows no update after .*, and one of .* was read$/)] });
     first.add(...LINES.slice(SOME));
-    await expectAll(service);
+    await reading.until({ blocking: [], lagSeconds: 0 });
   });
 });
 
 describe('a Scan that takes in updates while it is read', () => {
-  it('is read on, also where the answer asked for meanwhile is older than its newest update', async () => {
-    hangAfter(first, SOME);
-    first.change({ pageSizeMax: 500 });
-    second.fail('/', 'closed');
-    await using service = await serve();
-    await service.until('/readyz', { ready: true });
+  it.concurrent('is read on, also where the answer asked for meanwhile is older than its newest update', async (context) => {
+    const scan = await startScan(context, { pageSizeMax: 500 });
+    hangAfter(scan, SOME);
+    await using reading = await readScan([scan]);
+    await reading.until({ updates: SOME });
     for (const line of LINES.slice(SOME)) {
-      first.add(line);
-      const asked = first.asked.length;
-      await expect.poll(() => first.asked.length, { interval: 1 }).toBeGreaterThan(asked);
+      scan.add(line);
+      const asked = scan.asked.length;
+      await waitFor(() => expect(scan.asked.length).toBeGreaterThan(asked));
     }
-    // It was ready before these came.
-    await service.until('/status', { counts: { updates: LINES.length } });
-    await expectAll(service);
-    expect(service.log.filter(({ message }) => message.includes('not asked again'))).toEqual([]);
+    await expectAll(reading);
   });
 });
 
-async function networkOf(service: Serving): Promise<{ caught_up_at: string | null; lag_seconds: number | null }> {
-  const { source } = (await service.get('/status')) as { source: { network: never } };
-  return source.network;
-}
+describe('what does not fit is refused before anything is applied', () => {
+  it.concurrent('--start beginning of a network that came through a migration', async (context) => {
+    const scan = await startScan(context, { migrationId: 4 });
+    await using reading = await readScan([scan]);
+    expect(await reading.refusal()).toMatch(/^--start beginning: the network is in migration 4, .* --start snapshot/);
+    expect(reading.starts).toEqual([]);
+  });
+
+  it.concurrent('Scans of two networks', async (context) => {
+    const [first, second] = await startTwo(context);
+    first.change({ dso: 'OTHER::1220ff' });
+    first.fail('/v2/updates', 'closed', 1);
+    await using reading = await readScan([first, second]);
+    expect(await reading.refusal()).toMatch(/is of the network of DSO::1220dd, and the other Scans are of the network/);
+  });
+});
+
+describe('a network that goes on in a later migration', () => {
+  const LATER = LINES.slice(SOME).map((line) => line.replace('"migration_id":0', '"migration_id":1'));
+
+  it.concurrent('is read to the end of the earlier one and then refused', async (context) => {
+    const scan = await startScan(context, { lines: LINES.slice(0, SOME) });
+    await using reading = await readScan([scan]);
+    await reading.until({ updates: SOME, lagSeconds: 0 });
+    scan.add(...LATER);
+    expect(await reading.refusal()).toMatch(
+      /^the network goes on in migration 1, and a Scan does not give what was carried over into it: begin a new/,
+    );
+    expect(reading.lines).toHaveLength(SOME);
+  });
+
+  it.concurrent('is not read by a Scan that is still in the earlier one', async (context) => {
+    const scan = await startScan(context, { lines: LINES.slice(0, SOME) });
+    const reached = { migrationId: 1, recordTime: Date.parse(timeOf(LATER.at(-1)!)) * 1000 };
+    await using reading = await readScan([scan], {}, { reached, furthest: reached });
+    expect(await reading.refusal()).toMatch(
+      /is in migration 0, and what is here is of migration 1: name a Scan of the same/,
+    );
+  });
+});

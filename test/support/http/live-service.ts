@@ -1,14 +1,14 @@
 import { pino } from 'pino';
 import { startService } from '../../../src/service/start-service.ts';
 import { serviceConfig } from '../kafka/service.ts';
-import { writePollingKind } from '../polling/module.ts';
-import { type Network, startNetwork } from '../polling/network.ts';
+import { writePollingKind } from '../polling/write-polling-kind.ts';
 import type { TemporaryDirectory } from '../program/temporary-directory.ts';
+import { type FakeScan, startFakeScan } from '../scan/server.ts';
 
 /** A service in this process whose source has no end, and where more may come at any time. */
 export interface LiveService extends AsyncDisposable {
   readonly url: string;
-  readonly network: Network;
+  readonly network: FakeScan;
   get(path: string): Promise<Readonly<Record<string, unknown>>>;
   /** Resolves when that many updates are applied, since it started, and no more are there. */
   untilApplied(updates: number): Promise<void>;
@@ -21,7 +21,7 @@ export async function startLiveService(
   { lines = [], ...options }: Readonly<Record<string, unknown>> & { readonly lines?: readonly string[] } = {},
 ): Promise<LiveService> {
   await using parts = new AsyncDisposableStack();
-  const network = parts.use(await startNetwork());
+  const network = parts.use(await startFakeScan());
   network.add(...lines);
   const settings = { url: network.url, pageSize: 2 };
   const service = parts.use(

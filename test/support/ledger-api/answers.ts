@@ -1,6 +1,7 @@
+import type { Answer } from '../feed/fake-server.ts';
 import { contentOf, type WireElement } from './elements.ts';
 import { type ApiError, ERRORS, pastEnd, pruned, unknownPackage, unknownTemplate } from './errors.ts';
-import { activeAt, seenLines, TEMPLATES, timesAt, type Wanted } from './participant-ledger.ts';
+import { activeAt, seenLines, timesAt, type Wanted } from './participant-ledger.ts';
 
 /** What a participant holds, and how old it is. */
 export interface Participant {
@@ -17,11 +18,6 @@ export interface Participant {
   readonly templates: readonly string[];
   readonly partiesPage: number;
   readonly contractsPage: number;
-}
-
-export interface Answer {
-  readonly status: number;
-  readonly body: unknown;
 }
 
 /** Offsets by line: a long ledger is asked for its end again and again. */
@@ -127,5 +123,3 @@ export function createAnswers(participant: () => Participant, lines: () => reado
 }
 
 export type Answers = ReturnType<typeof createAnswers>;
-
-export const EVERY_TEMPLATE = TEMPLATES;

@@ -9,32 +9,24 @@ const IMPORT_TIME = '0001-01-01T00:00:00Z';
 
 /** One item as a line of format B (JSON Ledger API `/v2/updates`). */
 export function ledgerApiLine(item: HistoryItem, shape: LedgerApiShape = 'ledger-effects'): string {
-  return JSON.stringify({ update: wrapped(item, shape) });
+  const [kind, value] = wrapped(item, shape);
+  return JSON.stringify({ update: { [kind]: { value } } });
 }
 
-function wrapped(item: HistoryItem, shape: LedgerApiShape): unknown {
-  if (item.kind === 'checkpoint') return { OffsetCheckpoint: { value: checkpointValue(item) } };
-  if (item.kind === 'notice') return { [item.name]: { value: noticeValue(item) } };
-  return item.wrapping === 'transaction' || item.wrapping === 'import'
-    ? { Transaction: { value: transactionValue(item, shape) } }
-    : { Reassignment: { value: reassignmentValue(item) } };
-}
-
-function checkpointValue(item: Extract<HistoryItem, { kind: 'checkpoint' }>): unknown {
-  const synchronizerTimes = item.times.map(({ synchronizerId, recordTime }) => {
-    return { synchronizerId, recordTime: shortTime(recordTime) };
-  });
-  return { offset: item.offset, synchronizerTimes };
-}
-
-function noticeValue(item: Extract<HistoryItem, { kind: 'notice' }>): unknown {
-  return {
-    updateId: `1220${item.offset.toString(16).padStart(64, '0')}`,
-    offset: item.offset,
-    synchronizerId: item.synchronizerId,
-    recordTime: shortTime(item.recordTime),
-    events: [],
-  };
+function wrapped(item: HistoryItem, shape: LedgerApiShape): [string, unknown] {
+  const { offset } = item;
+  if (item.kind === 'checkpoint') {
+    const synchronizerTimes = item.times.map((each) => ({ ...each, recordTime: shortTime(each.recordTime) }));
+    return ['OffsetCheckpoint', { offset, synchronizerTimes }];
+  }
+  if (item.kind === 'notice') {
+    const { name, synchronizerId, recordTime } = item;
+    const updateId = `1220${offset.toString(16).padStart(64, '0')}`;
+    return [name, { updateId, offset, synchronizerId, recordTime: shortTime(recordTime), events: [] }];
+  }
+  return item.wrapping.endsWith('assignment')
+    ? ['Reassignment', reassignmentValue(item)]
+    : ['Transaction', transactionValue(item, shape)];
 }
 
 function transactionValue(update: HistoryUpdate, shape: LedgerApiShape): unknown {

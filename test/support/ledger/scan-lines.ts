@@ -1,4 +1,4 @@
-import type { Contract, CreateEvent, ExerciseEvent, HistoryEvent, HistoryItem, HistoryUpdate } from './history.ts';
+import type { CreateEvent, ExerciseEvent, HistoryEvent, HistoryItem, HistoryUpdate } from './history.ts';
 import { importsOfOne } from './history.ts';
 import { createArguments, javaDecimal, shortTime, sixDigitTime } from './wire-text.ts';
 
@@ -9,11 +9,7 @@ export function scanLine(item: HistoryItem): string | null {
   if (item.kind !== 'update' || item.sharesTime) return null;
   const [update, ...others] = importsOfOne(item);
   if (update === undefined || others.length > 0) throw new Error('an import of format A has one create');
-  return JSON.stringify(isReassignment(update) ? reassignment(update) : transaction(update));
-}
-
-function isReassignment(update: HistoryUpdate): boolean {
-  return update.wrapping === 'assignment' || update.wrapping === 'unassignment';
+  return JSON.stringify(update.wrapping.endsWith('assignment') ? reassignment(update) : transaction(update));
 }
 
 function transaction(update: HistoryUpdate): unknown {
@@ -39,17 +35,14 @@ function eventsById(updateId: string, roots: readonly HistoryEvent[]): Record<st
   const entries: [string, unknown][] = [];
   const walk = (events: readonly HistoryEvent[]): void => {
     for (const event of onActiveSet(events)) {
-      entries.push([eventId(updateId, event), scanEvent(updateId, event)]);
+      const written = event.kind === 'create' ? createdEvent(updateId, event) : exercisedEvent(updateId, event);
+      entries.push([eventId(updateId, event), written]);
       if (event.kind === 'exercise') walk(event.children);
     }
   };
   walk(roots);
   // Scan prints the keys sorted as strings: `:10` comes before `:2`.
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
-}
-
-function scanEvent(updateId: string, event: HistoryEvent): unknown {
-  return event.kind === 'create' ? createdEvent(updateId, event) : exercisedEvent(updateId, event);
 }
 
 function createdEvent(updateId: string, { node, contract }: CreateEvent): unknown {
@@ -92,7 +85,7 @@ function reassignment(update: HistoryUpdate): unknown {
     offset: update.offset.toString().padStart(18, '0'),
     record_time: sixDigitTime(update.recordTime!),
     event: {
-      submitter: submitter(event.contract),
+      submitter: event.contract.signatories[0] ?? '',
       source_synchronizer: assigned ? update.otherSynchronizerId : update.synchronizerId,
       migration_id: update.migrationId,
       target_synchronizer: assigned ? update.synchronizerId : update.otherSynchronizerId,
@@ -103,10 +96,6 @@ function reassignment(update: HistoryUpdate): unknown {
         : { contract_id: event.contract.contractId }),
     },
   };
-}
-
-function submitter(contract: Contract): string {
-  return contract.signatories[0] ?? '';
 }
 
 function eventId(updateId: string, event: HistoryEvent): string {

@@ -1,10 +1,5 @@
+import type { Answer } from '../feed/fake-server.ts';
 import { type ActiveContract, activeContracts, migrationOf, type ScanItem } from './active-contracts.ts';
-
-/** What a Scan answers before it is sent: JSON, or plain text where it has no words of its own. */
-export interface Answer {
-  readonly status: number;
-  readonly body: unknown;
-}
 
 /** What a Scan holds. */
 export interface Holdings {
@@ -174,8 +169,6 @@ export function createAnswers(holdings: () => Holdings, lines: () => readonly st
     return coinOf(created.create_arguments).dso === dso && signatories.includes(dso);
   }
 }
-
-export type Answers = ReturnType<typeof createAnswers>;
 
 /** The row of a token of v2; null where it is none, or one of other parameters. */
 function rowOf(token: unknown, parameters: string): number | null {

@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { UNPACKED_BYTES_MAX } from '../../../../src/feed/kafka/record-batches.ts';
-import { deadLettersIn, eventsIn, eventsOf, taskOf } from '../../../support/flat-decoder/flat-topic.ts';
-import { startMember } from '../../../support/flat-decoder/members.ts';
 import { wireRecord } from '../../../support/kafka/batches.ts';
 import { type Broker, startBroker } from '../../../support/kafka/broker.ts';
 import { compressWith, PACKERS, type PackerName } from '../../../support/kafka/compression.ts';
@@ -13,6 +11,8 @@ import { createTopic, type Row, type TestTopic } from '../../../support/kafka/to
 import { emptyUpdate } from '../../../support/ledger/empty-update.ts';
 import { holdfast } from '../../../support/program/command.ts';
 import { freshDirectory } from '../../../support/program/fresh-directory.ts';
+import { deadLettersIn, eventsIn, eventsOf, taskOf } from '../../../support/scale/flat-topic.ts';
+import { startMember } from '../../../support/scale/members.ts';
 
 /** Its files are damaged. */
 let broker: Broker;

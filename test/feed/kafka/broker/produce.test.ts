@@ -193,7 +193,7 @@ describe('produce into a topic that has messages', () => {
     const topic = await createTopic(address, { partitions: 3 });
     const opening = [
       ...['a', 'b'].map((name) => emptyUpdate(name, 1)),
-      ...updates(2, 1_100).map((line) => line.replaceAll('"s', '"b')),
+      ...Array.from({ length: 1_100 }, (_, n) => emptyUpdate('b', n + 2)),
     ];
     await topic.send(opening.map((value) => ({ partition: 1, value })));
     const sent = [emptyUpdate('b', 1_200), emptyUpdate('c', 2), emptyUpdate('a', 1_201)];

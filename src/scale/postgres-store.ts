@@ -1,0 +1,280 @@
+import type { Logger } from 'pino';
+import { counted } from '../counted.ts';
+import type {
+  FactKind,
+  Facts,
+  HoldingsStore,
+  ListedOwnersLookup,
+  Lookup,
+  PartyTotals,
+  Ranking,
+  SealedMigration,
+  SnapshotPlace,
+} from '../holdings/facts.ts';
+import { HoldingsFault } from '../holdings/holdings-fault.ts';
+import { LastComputed } from '../holdings/reading/last-computed.ts';
+import { FLAT_MIGRATION_MAX, type Micros } from '../ledger/time.ts';
+import { describeServer, type PostgresSettings } from './postgres-connection.ts';
+import { type Ask, openPool, type StatementPool } from './statement-pool.ts';
+import {
+  createChangesReader,
+  createOwnersReader,
+  createPageReader,
+  createSnapshotReader,
+  type SnapshotReader,
+  type StoredSnapshot,
+  TOTALS,
+} from './store-facts.ts';
+import { formProblem, SELECT_SETTING } from './store-form.ts';
+
+/** A store in PostgreSQL. It need not be there when it is opened. */
+export interface PostgresStore extends HoldingsStore, AsyncDisposable, Pick<StatementPool, 'load'> {
+  /** The same for a client, who may go. */
+  for(signal?: AbortSignal): HoldingsStore;
+  /** How much of what the engine has written is not sealed, and why. */
+  standing(): Promise<StoreStanding>;
+}
+
+export interface StoreStanding {
+  readonly dso: string;
+  readonly unsealed: number;
+  readonly faults: number;
+  readonly late: number;
+  /** What stops a migration, for a person. */
+  readonly contradictions: readonly string[];
+  /** The time of the snapshot import of the newest migration that began with one; null for none. */
+  readonly seededAt: Micros | null;
+}
+
+interface Setting {
+  /** UUID of the store. Changes when the database is made again. */
+  readonly store: string;
+  readonly dso: string;
+  readonly periodUs: number;
+}
+
+export interface StoreOptions {
+  readonly connections?: number;
+  readonly readMsMax?: number;
+  readonly waitMsMax?: number;
+  readonly ownMsMax?: number;
+  /** For why the store is not available to clients, who are not told. */
+  readonly logger?: Pick<Logger, 'warn'>;
+}
+
+/** A server takes about a hundred connections in all, for any number of processes. */
+const CONNECTIONS = 8;
+/** Connections for what this process asks for itself: its health, streams and metrics. */
+const OWN_CONNECTIONS = 2;
+/** As long as a reader thread of a data directory may read. */
+const READ_MS_MAX = 10_000;
+const WAIT_MS_MAX = 10_000;
+/** How long the health of a process may take. */
+const OWN_MS_MAX = 5_000;
+/** How long a setting that was read is taken for that of the store. */
+const SETTING_MS_MAX = 1_000;
+/** While the store is away every statement fails. */
+const WARN_AGAIN_MS = 60_000;
+
+export function openPostgresStore(settings: PostgresSettings, options: StoreOptions = {}): PostgresStore {
+  const { readMsMax = READ_MS_MAX, ownMsMax = OWN_MS_MAX, logger } = options;
+  const pool = openPool(settings, {
+    connections: options.connections ?? CONNECTIONS,
+    statementMsMax: readMsMax,
+    waitMsMax: options.waitMsMax ?? WAIT_MS_MAX,
+    unavailable(error) {
+      warn(error);
+      return 'the store is not available for now; /readyz or the log says why';
+    },
+  });
+  const own = openPool(settings, {
+    connections: OWN_CONNECTIONS,
+    statementMsMax: ownMsMax,
+    waitMsMax: ownMsMax,
+    unavailable: ({ message }) => `${describeServer(settings)} is not available: ${message}`,
+  });
+  const rankings = new LastComputed<Ranking>(({ total }) => 3 * total.byteLength);
+  let known: { readonly setting: Setting; readonly untilMs: number } | null = null;
+  let warnedMs = Number.NEGATIVE_INFINITY;
+
+  /** The first failure is logged, and while there are more, one of them a minute. */
+  function warn(error: Error): void {
+    if (performance.now() - warnedMs < WARN_AGAIN_MS) return;
+    warnedMs = performance.now();
+    logger?.warn({ err: error }, 'the store was not available for a client');
+  }
+
+  /** Of a store it never changes, but somebody may make another one at the same place. */
+  async function settingOf(ask: Ask, asOf: 'now' | 'lately' = 'lately'): Promise<Setting> {
+    if (asOf === 'lately' && known !== null && performance.now() < known.untilMs) return known.setting;
+    const untilMs = performance.now() + SETTING_MS_MAX;
+    const [setting] = await ask<Setting & { version: number }>(SELECT_SETTING);
+    const problem = formProblem(setting!.version);
+    if (problem !== null) throw new HoldingsFault('store_unavailable', problem);
+    known = { setting: setting!, untilMs };
+    return setting!;
+  }
+
+  /** Others may wait for the same, so it is computed for no client. */
+  const ranked = ({ store }: Setting, { migrationId, seq }: StoredSnapshot): Promise<Ranking> =>
+    rankings.of(`${store} ${migrationId} ${seq}`, () => rank(pool.asker(), migrationId, seq));
+
+  const storeOf = (ask: Ask): HoldingsStore => ({
+    async facts<K extends FactKind>(lookup: Lookup<K>): Promise<Facts<K>> {
+      return createReaders(ask, await settingOf(ask), ranked)[lookup.kind](lookup);
+    },
+  });
+
+  return {
+    facts: storeOf(own.asker()).facts,
+    for: (signal) => storeOf(pool.asker(signal)),
+    load: () => pool.load(),
+    async standing() {
+      const ask = own.asker();
+      const { dso } = await settingOf(ask, 'now');
+      const [standing] = await ask<Omit<StoreStanding, 'dso'>>(STANDING);
+      return { dso, ...standing! };
+    },
+    async [Symbol.asyncDispose]() {
+      await Promise.all([pool[Symbol.asyncDispose](), own[Symbol.asyncDispose]()]);
+    },
+  };
+}
+
+/** One row. Of every number that a migration may have, the last link is looked up: there may be a million rows. */
+const STANDING = `SELECT
+  (SELECT COALESCE(sum(last - COALESCE(last_link, 0)), 0)::bigint FROM generate_series(0, ${FLAT_MIGRATION_MAX}) m
+    CROSS JOIN LATERAL (SELECT max(link) AS last FROM snapshot_control WHERE migration_id = m) c
+    LEFT JOIN sealed s ON s.migration_id = m WHERE last IS NOT NULL) AS unsealed,
+  (SELECT count(*) FROM fault) AS faults, (SELECT count(*) FROM late) AS late,
+  ARRAY(SELECT format('interval %s of migration %s: %s', seq, migration_id, reason) FROM contradiction ORDER BY migration_id)
+    AS contradictions,
+  (SELECT seeded_at FROM sealed WHERE seeded_at > 0 ORDER BY migration_id DESC LIMIT 1) AS "seededAt"`;
+
+/** What keeps intervals from being sealed until somebody decides, for a person. */
+export function sealingStops({
+  faults,
+  late,
+  contradictions,
+}: Pick<StoreStanding, 'faults' | 'late' | 'contradictions'>): string[] {
+  return [
+    ...(faults > 0 ? [`${counted(faults, 'event')} in table fault: no interval is sealed from there on`] : []),
+    ...(late > 0 ? [`${counted(late, 'event')} in table late: nothing more of their migration is sealed`] : []),
+    ...contradictions.map((each) => `${each}: nothing more of this migration is sealed`),
+  ];
+}
+
+type Readers = { readonly [K in FactKind]: (lookup: Lookup<K>) => Promise<Facts<K>> };
+
+function createReaders(
+  ask: Ask,
+  setting: Setting,
+  ranked: (setting: Setting, snapshot: StoredSnapshot) => Promise<Ranking>,
+): Readers {
+  const { dso, periodUs } = setting;
+  const snapshots = createSnapshotReader(ask, periodUs);
+  const changes = createChangesReader(ask, periodUs);
+  const requireSnapshot = async ({ migrationId, recordTime }: SnapshotPlace): Promise<StoredSnapshot> => {
+    const choice = { migrationId: BigInt(migrationId), recordTime: BigInt(recordTime), match: 'exact' } as const;
+    const found = await snapshots.find(choice);
+    if (found === null) throw new Error(`migration ${migrationId} has no snapshot at ${recordTime}`);
+    return found;
+  };
+  return {
+    snapshot: ({ snapshot }) => snapshots.find(snapshot),
+    'snapshot after': (lookup) => snapshots.after(lookup),
+    'newest snapshots': () => snapshots.newest(),
+    snapshots: () => snapshots.all(),
+    'last migration': () => snapshots.lastMigration(),
+    dso: async () => dso,
+    // The events are of all owners.
+    followed: async () => ({ isLimited: false, others: [] }),
+    owners: createOwnersReader(ask, snapshots),
+    page: createPageReader(ask, { snapshots, dso }),
+    migration: ({ migrationId }) => findMigration({ ask, snapshots }, migrationId, { dso, periodUs }),
+    'listed snapshots': ({ migrationId, from, to, every, order, rows }) =>
+      snapshots.rows(
+        `WHERE migration_id = $1 AND seq * $2::bigint BETWEEN $3::bigint AND $4::bigint AND seq * $2::bigint % $5::bigint = 0
+         ORDER BY seq ${order} LIMIT $6`,
+        [migrationId, periodUs, from, to, every ?? periodUs, rows],
+      ),
+    changes: (lookup) => changes.changes(lookup),
+    'listed owners': async (lookup) => listOwners(ask, lookup, (await requireSnapshot(lookup)).seq),
+    ranking: async (lookup) => ranked(setting, await requireSnapshot(lookup)),
+    'numbered owners': ({ owners }) =>
+      ask<PartyTotals>(
+        `SELECT owner AS party, ${TOTALS} FROM unnest($1::bigint[]) WITH ORDINALITY AS w(no, place) JOIN owner_total USING (no)
+         ORDER BY place`,
+        [owners],
+      ),
+    'last sealed': () => snapshots.first('ORDER BY no DESC'),
+    'sealed place': async (place) => (await snapshots.find({ ...place, match: 'exact' }))?.no ?? null,
+    'sealed snapshots': ({ after, until, rows }) =>
+      snapshots.rows('WHERE no > $1 AND no <= $2 ORDER BY no LIMIT $3', [after, until, rows]),
+    async 'sealed migrations'({ after, before }) {
+      const rows = await ask<{ migration_id: number }>(
+        'SELECT DISTINCT migration_id FROM snapshot WHERE no > $1 AND no < $2 ORDER BY 1',
+        [after, before],
+      );
+      return rows.map(({ migration_id }) => migration_id);
+    },
+    'changes of owners': (lookup) => changes.ofOwners(lookup),
+  };
+}
+
+/** PostgreSQL orders the owners with coin at a snapshot; their numbers are those of their rows, which never change. */
+async function rank(ask: Ask, migrationId: number, seq: number): Promise<Ranking> {
+  const orderBy = (amount: string): string =>
+    `(SELECT COALESCE(string_agg(int4send(no::int), ''::bytea ORDER BY ${amount} DESC, owner), ''::bytea) FROM owners)`;
+  const [row] = await ask<Readonly<Record<keyof Ranking, Buffer>>>(
+    `WITH owners AS MATERIALIZED (SELECT * FROM (
+       SELECT DISTINCT ON (owner) owner, no, ${TOTALS} FROM owner_total
+       WHERE migration_id = $1 AND seq <= $2 ORDER BY owner, seq DESC) newest WHERE contracts > 0)
+     SELECT ${orderBy('unlocked + locked')} AS total, ${orderBy('unlocked')} AS unlocked, ${orderBy('locked')} AS locked`,
+    [migrationId, seq],
+  );
+  const { total, unlocked, locked } = row!;
+  return { total: numbersIn(total), unlocked: numbersIn(unlocked), locked: numbersIn(locked) };
+}
+
+/** Numbers of four bytes each, as PostgreSQL sends them. */
+function numbersIn(bytes: Buffer): Uint32Array {
+  const own = Buffer.from(bytes).swap32();
+  return new Uint32Array(own.buffer.slice(own.byteOffset, own.byteOffset + own.length));
+}
+
+async function findMigration(
+  { ask, snapshots }: { ask: Ask; snapshots: SnapshotReader },
+  wanted: bigint | null,
+  { dso, periodUs }: Pick<Setting, 'dso' | 'periodUs'>,
+): Promise<SealedMigration | null> {
+  const which = 'COALESCE($1::bigint, (SELECT max(migration_id) FROM snapshot))';
+  const newest = await snapshots.first(`WHERE migration_id = ${which} ORDER BY seq DESC`, [wanted]);
+  if (newest === null) return null;
+  const { migrationId } = newest;
+  const oldest = await snapshots.first('WHERE migration_id = $1 ORDER BY seq', [migrationId]);
+  const [sealed] = await ask<Pick<SealedMigration, 'seededAt'>>(
+    'SELECT seeded_at AS "seededAt" FROM sealed WHERE migration_id = $1',
+    [migrationId],
+  );
+  return { migrationId, periodUs, dso, ...sealed!, oldest: oldest!, newest };
+}
+
+/** Who had coin at a snapshot; coin that was gone before the first one was in none. */
+function listOwners(
+  ask: Ask,
+  { migrationId, prefix, after, rows }: ListedOwnersLookup,
+  seq: number,
+): Promise<readonly PartyTotals[]> {
+  return ask(
+    `SELECT w.owner AS party, ${TOTALS} FROM (
+       SELECT DISTINCT owner FROM owner_total o JOIN sealed s USING (migration_id)
+       WHERE migration_id = $1 AND o.owner >= $2 AND starts_with(o.owner, $2) AND ($3::text IS NULL OR o.owner > $3) AND o.seq <= $4
+         AND u_coins + l_coins > 0 AND (o.seq >= s.first_seq OR NOT EXISTS (SELECT FROM owner_total n
+           WHERE n.migration_id = $1 AND n.owner = o.owner AND n.seq > o.seq AND n.seq <= s.first_seq))
+       ORDER BY owner LIMIT $5) w
+     CROSS JOIN LATERAL (SELECT * FROM owner_total t WHERE t.migration_id = $1 AND t.owner = w.owner AND t.seq <= $4
+       ORDER BY t.seq DESC LIMIT 1) t ORDER BY w.owner`,
+    [migrationId, prefix, after, seq, rows],
+  );
+}

@@ -1,0 +1,102 @@
+import { DatabaseError, Pool, type PoolClient } from 'pg';
+import { HoldingsFault } from '../holdings/holdings-fault.ts';
+import { connectionOptions, type PostgresSettings } from './postgres-connection.ts';
+import { NO_STORE } from './store-form.ts';
+
+/** Runs one statement and gives its rows. */
+export type Ask = <Row>(sql: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
+
+export interface StatementPool extends AsyncDisposable {
+  /** Rejects with a HoldingsFault. The signal says that nobody waits for it any more; a statement that runs is not cancelled. */
+  asker(signal?: AbortSignal): Ask;
+  /** Statements that run, and those that wait for a connection. */
+  load(): { readonly busy: number; readonly waiting: number };
+}
+
+export interface PoolOptions {
+  readonly connections: number;
+  readonly statementMsMax: number;
+  /** How long a statement may wait for a connection. */
+  readonly waitMsMax: number;
+  /** What is said where the server is not available. */
+  readonly unavailable: (error: Error) => string;
+}
+
+/** More would reach their time limit before they begin. */
+const WAITING_MAX = 256;
+const QUERY_CANCELED = '57014';
+/**
+ * Of the classes of codes: connections, roles and databases, what a server runs out of, servers that stop or recover; and a
+ * privilege that is missing.
+ */
+const UNAVAILABLE = /^(08|28|3D|40|53|57|42501)/;
+const UNDEFINED_TABLE = '42P01';
+/** Faults of this program: an answer that it cannot read, or a value that it cannot send. */
+const OURS = [RangeError, SyntaxError, TypeError];
+
+/** Connections that only read. */
+export function openPool(settings: PostgresSettings, options: PoolOptions): StatementPool {
+  const { connections, statementMsMax, waitMsMax, unavailable } = options;
+  const pool = new Pool({
+    ...connectionOptions(settings),
+    max: connections,
+    connectionTimeoutMillis: waitMsMax,
+    statement_timeout: statementMsMax,
+    // A server that does not answer at all ends nothing at that time either.
+    query_timeout: 2 * statementMsMax,
+    // To compile a statement takes longer than any of these runs.
+    options: '-c default_transaction_read_only=on -c jit=off',
+  });
+  // A connection that breaks while nobody uses it is replaced by the next use; one that breaks in use rejects its statement too.
+  pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}));
+  let busy = 0;
+
+  async function connect(): Promise<PoolClient> {
+    if (pool.waitingCount >= WAITING_MAX)
+      throw new HoldingsFault('not_begun', 'too many reads are waiting; try again later');
+    try {
+      return await pool.connect();
+    } catch (error) {
+      if (busy < connections) throw faultOf(error);
+      throw new HoldingsFault('not_begun', 'other reads took too long for this one to begin; try again later');
+    }
+  }
+
+  /** The server's reasons are for its operators. */
+  function faultOf(error: unknown): unknown {
+    if (!(error instanceof Error) || OURS.some((each) => error instanceof each)) return error;
+    const code = error instanceof DatabaseError ? (error.code ?? null) : null;
+    if (code === QUERY_CANCELED)
+      return new HoldingsFault('read_too_long', `the read took longer than ${statementMsMax / 1000} s`);
+    if (code === UNDEFINED_TABLE) return new HoldingsFault('store_unavailable', NO_STORE);
+    if (code !== null && !UNAVAILABLE.test(code)) return error;
+    return new HoldingsFault('store_unavailable', unavailable(error));
+  }
+
+  return {
+    asker:
+      (signal) =>
+      async <Row>(sql: string, values: readonly unknown[] = []) => {
+        const client = await connect();
+        if (signal?.aborted === true) {
+          client.release();
+          throw new HoldingsFault('not_begun', 'the client has gone');
+        }
+        let isSpoilt = true;
+        busy += 1;
+        try {
+          const { rows } = await client.query(sql, [...values]);
+          isSpoilt = false;
+          return rows as Row[];
+        } catch (error) {
+          throw faultOf(error);
+        } finally {
+          busy -= 1;
+          client.release(isSpoilt);
+        }
+      },
+    load: () => ({ busy, waiting: pool.waitingCount }),
+    [Symbol.asyncDispose]: () => pool.end(),
+  };
+}

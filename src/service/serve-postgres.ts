@@ -1,0 +1,139 @@
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+import { type Asker, answersFrom } from '../holdings/answer.ts';
+import { HoldingsFault } from '../holdings/holdings-fault.ts';
+import type { Question } from '../holdings/question.ts';
+import type { AnswerRules } from '../holdings/summary-answer.ts';
+import type { TableQuestion } from '../holdings/table-question.ts';
+import type { TableForm } from '../holdings/table-rows.ts';
+import { gauges } from '../http/prometheus.ts';
+import type { Health, Readiness } from '../http/readiness.ts';
+import { describeServer, type PostgresSettings } from '../scale/postgres-connection.ts';
+import { openPostgresStore, type PostgresStore, type StoreStanding, sealingStops } from '../scale/postgres-store.ts';
+import { startSealer } from '../scale/sealer.ts';
+import { newestSnapshots, readiness, timeOrNull } from './health.ts';
+
+/** How often streams look for what is new, and how old the health that they are sent may be. */
+const STREAM_LOOK_MS = 1_000;
+const HEALTH_MS_MAX = 5_000;
+
+/**
+ * The part of a service that reads what a stream engine writes, and seals it. The database need not be there yet: until it is,
+ * nothing is ready.
+ */
+export function openPostgres(
+  settings: PostgresSettings,
+  { version, rules, logger }: { version: string; rules: AnswerRules; logger: Logger },
+) {
+  const store = openPostgresStore(settings, { logger });
+  const sealer = startSealer(settings, logger);
+  const name = describeServer(settings);
+  const health = createPostgresHealth(store, { name, version, sealFailure: sealer.failure });
+  const answersOf = (asker: () => Asker) => answersFrom(store.for(asker().signal), rules);
+  let last: { readonly readiness: Promise<Readiness>; readonly atMs: number } | null = null;
+  return {
+    holdings: {
+      name: { store: name },
+      store,
+      answers: {
+        json: (question: Question, asker: () => Asker) => answersOf(asker).json(question),
+        table: (question: TableQuestion, form: TableForm, asker: () => Asker) => answersOf(asker).table(question, form),
+      },
+      measure: (registry: Registry) => measurePostgres(registry, store),
+    },
+    health,
+    async streamStatus() {
+      if (last === null || performance.now() - last.atMs >= HEALTH_MS_MAX)
+        last = { readiness: health.ready(), atMs: performance.now() };
+      const { ready, reasons, degraded } = await last.readiness;
+      const ofIngest = { phase: 'caught_up', lag_seconds: null, updates: 0, halted: null } as const;
+      return { ...ofIngest, degraded: [...degraded], ready, reasons: [...reasons], source: null };
+    },
+    streamLookMs: STREAM_LOOK_MS,
+    ingestStatus: null,
+    force: null,
+    users: null,
+    failed: new Promise<never>(() => {}),
+    async [Symbol.asyncDispose]() {
+      await sealer[Symbol.asyncDispose]();
+      await store[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function createPostgresHealth(
+  store: PostgresStore,
+  { name, version, sealFailure }: { name: string; version: string; sealFailure: () => string | null },
+): Health {
+  return {
+    async ready() {
+      try {
+        const stops = sealingStops(await store.standing());
+        const failure = sealFailure();
+        const lines = failure === null ? stops : [`nothing can be sealed: ${failure}`, ...stops];
+        return await readiness(store, null, lines);
+      } catch (error) {
+        if (!(error instanceof HoldingsFault)) throw error;
+        return { ready: false, reasons: [error.message], causes: ['store_unavailable'], degraded: [] };
+      }
+    },
+    async status() {
+      const about = { version, phase: 'read_only', source: null };
+      try {
+        const { dso, seededAt, unsealed, faults, late, contradictions } = await store.standing();
+        const newest = await store.facts({ kind: 'newest snapshots' });
+        const newestUs = newest.at(-1)?.recordTime;
+        const counts = { unsealed_intervals: unsealed, faults, late_events: late, contradictions };
+        return {
+          ...about,
+          store: { name, available: true, ...counts },
+          newest_snapshot_age_seconds: newestUs === undefined ? null : Math.floor((Date.now() - newestUs / 1e3) / 1e3),
+          snapshots: newestSnapshots(newest),
+          seeded_at: timeOrNull(seededAt),
+          dso,
+          dso_pinned: true,
+          last_error: sealFailure(),
+        };
+      } catch (error) {
+        if (!(error instanceof HoldingsFault)) throw error;
+        return { ...about, store: { name, available: false }, snapshots: [], last_error: error.message };
+      }
+    },
+  };
+}
+
+/** What only the database knows is left out of `/metrics` while it is away. */
+function measurePostgres(registry: Registry, store: PostgresStore): void {
+  let reading: Promise<StoreStanding | null> | null = null;
+  /** The metrics of one request are of the same reading. */
+  const standing = (): Promise<StoreStanding | null> => {
+    reading ??= store
+      .standing()
+      .catch((error: unknown) => {
+        if (error instanceof HoldingsFault) return null;
+        throw error;
+      })
+      .finally(() => {
+        reading = null;
+      });
+    return reading;
+  };
+  const of = (figure: 'unsealed' | 'faults' | 'late') => async () => (await standing())?.[figure] ?? null;
+  gauges(registry, {
+    holdfast_store_unsealed_intervals: {
+      help: 'Intervals that the engine has closed and that are not sealed.',
+      read: of('unsealed'),
+    },
+    holdfast_store_faults: { help: "Events that are no ledger's, in table fault.", read: of('faults') },
+    holdfast_store_late_events: { help: 'Events behind an interval that was closed, in table late.', read: of('late') },
+    holdfast_store_contradictions: {
+      help: 'Migrations of which nothing more is sealed, because their rows contradict each other.',
+      read: async () => (await standing())?.contradictions.length ?? null,
+    },
+    holdfast_store_connections_busy: {
+      help: 'Connections to PostgreSQL that run a statement of a client.',
+      read: () => store.load().busy,
+    },
+    holdfast_reads_waiting: { help: 'Reads that wait for such a connection.', read: () => store.load().waiting },
+  });
+}
