@@ -186,30 +186,10 @@ function archive(contractId: string, children = ''): string {
 
 type Change = (line: string, random: Random) => Buffer;
 
-const TOKENS = [
-  '"',
-  ',',
-  ':',
-  '{',
-  '}',
-  '[',
-  ']',
-  '\\',
+const TOKENS = [...'",:{}[]\\ \n\t0-.é\u007f\u0001A', 'e1', 'true', 'null', '\\u0041'];
+const DIGITS = '9 0 59 60 999999999 9007199254740992 .5 0.0000000001 900719.9254740991 900719.9254740992 1. '.split(
   ' ',
-  '\n',
-  '\t',
-  '0',
-  '-',
-  '.',
-  'e1',
-  'true',
-  'null',
-  '\\u0041',
-  'é',
-  '\u007f',
-  '\u0001',
-  'A',
-];
+);
 
 const CHANGES: readonly Change[] = [
   (line, random) => damaged(Buffer.from(line), random),
@@ -237,20 +217,7 @@ const CHANGES: readonly Change[] = [
   (line, random) => {
     const numbers = [...line.matchAll(/"(?:\d{1,30}(?:\.\d{1,12})?|\d{4}-[^"]*)"/g)];
     const number = random.pick(numbers);
-    const digits = random.pick([
-      '9',
-      '0',
-      '59',
-      '60',
-      '999999999',
-      '9007199254740992',
-      '.5',
-      '0.0000000001',
-      '900719.9254740991',
-      '900719.9254740992',
-      '1.',
-      '',
-    ]);
+    const digits = random.pick(DIGITS);
     const at = number.index + 1 + random.below(number[0].length - 1);
     return Buffer.from(line.slice(0, at) + digits + line.slice(at + random.below(3)));
   },

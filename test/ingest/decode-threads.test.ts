@@ -10,6 +10,7 @@ import { oddLedger } from '../support/ledger/options.ts';
 import { createRandom } from '../support/ledger/random.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';
 import { holdfast } from '../support/program/command.ts';
+import { openFiles } from '../support/program/open-files.ts';
 import { runProgram } from '../support/program/program.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { startFileThread } from '../support/views/file-thread.ts';
@@ -138,4 +139,20 @@ describe('a decode thread that dies', () => {
     expect(await holdfast('replay', feed, '--data', data)).toMatchObject({ code: 0 });
     expect(dumpViews(data)).toEqual(undisturbed);
   }, 240_000);
+});
+
+const folder = temporaryDirectory();
+afterAll(() => folder[Symbol.dispose]());
+
+const lines = [...linesOf(randomLedger(oddLedger(31, { updates: 200 })), 'scan')];
+
+it('keeps no descriptor of a file it was stopped in the middle of', async () => {
+  const path = folder.at('large.ndjson');
+  writeFileSync(path, `${lines.join('\n')}\n`.repeat(30));
+  {
+    await using feed = startFileThread(path);
+    expect(await feed.next(60_000)).toHaveProperty('messages');
+    expect(openFiles('self').has(path)).toBe(true);
+  }
+  expect(openFiles('self').has(path)).toBe(false);
 });

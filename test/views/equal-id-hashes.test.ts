@@ -112,41 +112,4 @@ describe('contracts whose ids have equal hashes', () => {
       expect(withoutIds(directory.at('equal'))).toEqual(withoutIds(directory.at('usual')));
     },
   );
-
-  it('are kept apart by their migration, where that is all that differs', async () => {
-    using directory = temporaryDirectory();
-    const far = 2 ** 32 + 1;
-    expect(storedIdHash(storedId('0061'), 1)).toBe(storedIdHash(storedId('0061'), far));
-    const text = (migrationId: number): string => `
-      00:01 m1 : +a alice 10 ; +c carol 1
-      00:02 m1 : +x mallory 5 forged
-      00:03 m${migrationId} : +a bob 20
-      00:04 m${migrationId} : +x bob 7
-      00:05 m1 : -a
-      00:11 m1 : -x
-      00:12 m${migrationId} : -a`;
-    const [near, equal] = await Promise.all(
-      [7, far].map(async (migrationId) => {
-        const feed = directory.writeLines(`${migrationId}.ndjson`, linesOf(parseLedger(text(migrationId)), 'scan'));
-        const sealed = [];
-        for (const batchEventsMax of [1, 50_000]) {
-          const data = directory.at(`${migrationId} by ${batchEventsMax}`);
-          const { halted } = await replayInto(data, [feed], {
-            chunkBytes: batchEventsMax === 1 ? 300 : 50_000,
-            batchEventsMax,
-            seal: true,
-          });
-          expect(halted).toBeNull();
-          sealed.push(
-            dumpViews(data).snapshot?.map((row) =>
-              withoutDigests(row.replace(/^\d+/, (id) => (id === '1' ? id : 'other'))),
-            ),
-          );
-        }
-        return sealed;
-      }),
-    );
-    expect(near?.[0]).toHaveLength(3);
-    expect(equal).toEqual(near);
-  });
 });
