@@ -145,7 +145,7 @@ const GRPC_OF_STATUS: Readonly<Record<number, readonly number[]>> = {
 };
 
 /** What every error body has (docs/rules.md, errors). */
-export function checkErrorForm(body: Record<string, unknown>, status: number, shown: string): void {
+function checkErrorForm(body: Record<string, unknown>, status: number, shown: string): void {
   expect(Object.keys(body), shown).toEqual(KEYS);
   expect(GRPC_OF_STATUS[status], shown).toContain(body.grpcCodeValue);
   expect(body.traceId, shown).toMatch(/^[0-9a-f]{32}$/);
