@@ -168,7 +168,7 @@ describe.concurrent('a limit of open files', () => {
     const { port } = new URL(String(url));
     const sockets = Array.from({ length: 200 }, () => connect(Number(port), '127.0.0.1').on('error', () => {}));
     const open = (): number => readdirSync(`/proc/${service.program.pid}/fd`).length;
-    await expect.poll(open).toBeGreaterThanOrEqual(80);
+    await vi.waitFor(() => expect(open()).toBeGreaterThanOrEqual(80), { timeout: 60_000 });
     for (const socket of sockets) socket.destroy();
     // Until the service has closed its ends of them, it may close new connections without an answer.
     await vi.waitFor(() => service.until('/readyz', isReady), { timeout: 60_000 });
