@@ -13,7 +13,7 @@ import type { Asked } from './world.ts';
  * The caller (a name that the world knows), the request, its body as it is sent; after the arrow the status, then for an
  * error its code (`NA`, with ` LAE` where the context says that the token is invalid) or `text` for plain text, and
  * after `~` a part of the cause. A line with `=` is a part of the answer's JSON. `<a*5>` is `aaaaa`, `<acts 2>` are two
- * different CanActAs rights.
+ * different CanActAs rights, and a step with `<each a ¦ b each>` is one step for each of them.
  */
 export interface Case {
   readonly name: string;
@@ -36,8 +36,13 @@ export function parseCases(text: string): Case[] {
     .split(/\n\n+/)
     .map((block) => {
       const [name, ...lines] = block.replaceAll(/\n {4}= /g, '\u0001').split('\n');
-      return { name: name!, steps: lines.map(parseStep) };
+      return { name: name!, steps: lines.flatMap(eachOf).map(parseStep) };
     });
+}
+
+function eachOf(line: string): string[] {
+  const [, before, each, after] = /^(.*?)<each (.*) each>(.*)$/s.exec(line) ?? [];
+  return each === undefined ? [line] : each.split(' ¦ ').map((one) => `${before}${one}${after}`);
 }
 
 function parseStep(line: string): Step {
