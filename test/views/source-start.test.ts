@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import DatabaseFile from 'better-sqlite3';
@@ -264,7 +263,6 @@ function applyTopic(data: string, partitions: readonly (readonly string[])[]): v
 }
 
 it.each(CASES)('a topic that %s, after a file with a seed', async (_, partitions, isGap) => {
-  const data = directory.at('data');
   const seed = directory.writeLines('seed.ndjson', [IMPORT, markAt(100)]);
   expect(await replayInto(data, [seed])).toMatchObject({ halted: null });
   const apply = (): void => applyTopic(data, partitions);
@@ -282,8 +280,6 @@ const MORE: readonly (readonly [name: string, more: readonly string[], isGap: bo
 ];
 
 it.each(MORE)('a topic that goes on with %s', (_, more, isGap) => {
-  const data = directory.at('data');
-  mkdirSync(data);
   const apply = (): void => applyTopic(data, [[IMPORT, markAt(100), at(101), ...more]]);
   if (isGap) expect(apply).toThrow(/^possible gap: topic t has a seed of .*, and what was read before it ends /);
   else expect(apply).not.toThrow();
