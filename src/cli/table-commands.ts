@@ -168,7 +168,7 @@ async function print(texts: AsyncIterable<string>, stdout: Writable): Promise<vo
 async function* csvOf(pages: AsyncIterable<Table>, name: TableName): AsyncGenerator<string> {
   let form: 'csv' | 'csv rows' = 'csv';
   for await (const page of pages) {
-    yield tableText(page, { name, form }).text;
+    yield tableText(page, name, form).text;
     form = 'csv rows';
   }
 }

@@ -4,9 +4,8 @@ import { durationUs, parseAs } from '../config/setting-kinds.ts';
 import { Refusal } from '../refusal.ts';
 import { showGiven } from '../show-given.ts';
 import { LOCAL_SECRET_FILE, localService, mintToken } from '../users/local-secret.ts';
-import type { AuthService } from '../users/signed-token.ts';
 import { userIdFault } from '../users/user.ts';
-import type { UsersConfig } from '../users/users-config.ts';
+import type { AuthService, UsersConfig } from '../users/users-config.ts';
 import type { CliCommand, Terminal } from './command.ts';
 
 type SecretService = Extract<AuthService, { kind: 'secret' }>;

@@ -1,11 +1,13 @@
-import { formatTime } from '../ledger/time.ts';
-import type { HoldingsStore, Snapshot } from './facts.ts';
+import { createHash } from 'node:crypto';
+import { int64Json, parseInt64 } from '../json/exact-number.ts';
+import { formatTime, parseRequestTime } from '../ledger/time.ts';
+import { showGiven } from '../show-given.ts';
+import type { ContractFacts, HoldingsStore, PageFacts } from './facts.ts';
 import { HoldingsFault, notFollowed, snapshotFault } from './holdings-fault.ts';
-import type { Question, TimeQuery } from './question.ts';
-import { continuedState, pageFacts, stateV0, stateV1, stateV2 } from './state-answer.ts';
+import type { Question, StateQuery } from './question.ts';
 import { type AnswerRules, summaryFacts, summaryV0, summaryV1 } from './summary-answer.ts';
 import { answerTable } from './table-answers.ts';
-import type { TableQuestion } from './table-question.ts';
+import { decodeToken, encodeToken, type TableQuestion } from './table-question.ts';
 import { type TableForm, type TableText, tableText } from './table-rows.ts';
 
 /** The client of a question, so that none takes all reader threads, and the signal that its answer is not wanted any more. */
@@ -21,17 +23,12 @@ export interface Answers {
   table(question: TableQuestion, form: TableForm, asker: () => Asker): Promise<TableText>;
 }
 
-/** The same of one thread, which does not ask for whom it reads. */
-interface OwnAnswers {
-  json(question: Question): Promise<string>;
-  table(question: TableQuestion, form: TableForm): Promise<TableText>;
-}
-
-/** Answers from a store, in this thread. */
-export function answersFrom(store: HoldingsStore, rules: AnswerRules): OwnAnswers {
+/** Answers from a store, in this thread, which does not ask for whom it reads. */
+export function answersFrom(store: HoldingsStore, rules: AnswerRules) {
   return {
-    json: async (question) => JSON.stringify(await answer(question, store, rules)),
-    table: async (question, form) => tableText(await answerTable(question, store), { name: question.table, form }),
+    json: async (question: Question): Promise<string> => JSON.stringify(await answer(question, store, rules)),
+    table: async (question: TableQuestion, form: TableForm): Promise<TableText> =>
+      tableText(await answerTable(question, store), question.table, form),
   };
 }
 
@@ -49,44 +46,116 @@ async function answer(question: Question, store: HoldingsStore, rules: AnswerRul
     case 'summary v1':
       return summaryV1(question.query, await store.facts(summaryFacts(question.query, null)), rules);
     case 'state v0':
-      return stateV0(question.query, await store.facts(pageFacts(question.query)));
-    case 'state v1':
-      return stateV1(question.query, await store.facts(pageFacts(question.query)));
-    case 'state v2':
-      return stateV2(question.query, await store.facts(pageFacts(continuedState(question.query))));
-    case 'snapshot before': {
-      const { query } = question;
-      const snapshot = { ...query, match: 'at_or_before' } as const;
-      return snapshotBefore(query, await store.facts({ kind: 'snapshot', snapshot }));
+    case 'state v1': {
+      const { next, ...page } = await findPage(store, question.query);
+      const fields = statePage(page, question.answer === 'state v0' ? eventFields : createdIn);
+      return { ...fields, next_page_token: next === null ? null : int64Json(next) };
     }
-    case 'snapshot after':
-      return snapshotAfter(question.query, await store.facts({ kind: 'snapshot after', ...question.query }));
-    case 'last migration':
-      return lastMigration(await store.facts({ kind: 'last migration' }));
-    case 'dso':
-      return dsoPartyId(await store.facts({ kind: 'dso' }));
+    case 'state v2': {
+      const { query } = question;
+      const page = await findPage(store, continuedState(query), query);
+      return { ...statePage(page, createdIn), ...opaqueToken(query, page) };
+    }
+    case 'snapshot before': {
+      const snapshot = { ...question.query, match: 'at_or_before' } as const;
+      const found = await store.facts({ kind: 'snapshot', snapshot });
+      if (found === null) throw snapshotFault(snapshot);
+      return { record_time: formatTime(found.recordTime) };
+    }
+    case 'snapshot after': {
+      const { query } = question;
+      const found = await store.facts({ kind: 'snapshot after', ...query });
+      if (found === null)
+        throw new HoldingsFault('no_snapshot_after', `No snapshots found after ${formatTime(query.recordTime)}`);
+      return { record_time: formatTime(found.recordTime) };
+    }
+    case 'last migration': {
+      const found = await store.facts({ kind: 'last migration' });
+      if (found === null) throw new HoldingsFault('no_migration', 'No migrations found');
+      return { migration_id: found };
+    }
+    case 'dso': {
+      const found = await store.facts({ kind: 'dso' });
+      if (found === null) throw new HoldingsFault('no_dso', 'No DSO found');
+      return { dso_party_id: found };
+    }
   }
 }
 
-/** The record time of the newest snapshot at or before a time. */
-export function snapshotBefore(query: TimeQuery, found: Snapshot | null): { record_time: string } {
-  if (found === null) throw snapshotFault({ ...query, match: 'at_or_before' });
-  return { record_time: formatTime(found.recordTime) };
+type Page = Extract<PageFacts, { found: 'page' }>;
+
+/** A page of contracts; `asked` is the query as it was sent, for messages. Throws a HoldingsFault where there is no such page. */
+async function findPage(
+  store: HoldingsStore,
+  query: StateQuery,
+  asked: StateQuery<bigint | string> = query,
+): Promise<Page> {
+  const { owners, pageSize, after } = query;
+  const facts = await store.facts({ kind: 'page', snapshot: query, owners, pageSize, after });
+  switch (facts.found) {
+    case 'page':
+      return facts;
+    case 'no snapshot':
+      throw snapshotFault(asked);
+    case 'no such token': {
+      const expected = 'a next_page_token of an earlier page of this snapshot';
+      throw new HoldingsFault('unknown_token', `after: given ${showGiven(asked.after)}, expected ${expected}`);
+    }
+    case 'too large': {
+      const expected = `at most ${facts.fitting} for this page, whose contracts are large`;
+      throw new HoldingsFault('page_too_large', `page_size: given ${asked.pageSize}, expected ${expected}`);
+    }
+  }
 }
 
-/** The record time of the first snapshot strictly after a time. */
-export function snapshotAfter({ recordTime }: TimeQuery, found: Snapshot | null): { record_time: string } {
-  if (found === null)
-    throw new HoldingsFault('no_snapshot_after', `No snapshots found after ${formatTime(recordTime)}`);
-  return { record_time: formatTime(found.recordTime) };
+/** The fields of a contract in version 0: the event that created it. An import's update id in the feed is its contract id. */
+const eventFields = ({ updateId, contractId, node }: ContractFacts): object => ({
+  event_type: 'created_event',
+  event_id: `#${updateId ?? contractId}:${node}`,
+});
+
+/** In later versions; an import has no update. */
+const createdIn = ({ updateId }: ContractFacts): object => ({ created_in_update_id: updateId });
+
+/** An opaque token has a digest of the parameters, the snapshot of the first page, and the last contract of this page. */
+function opaqueToken(query: StateQuery<string>, { snapshot, next }: Page): object {
+  if (next === null) return {};
+  return { next_page_token: encodeToken([digestOf(query), formatTime(snapshot.recordTime), String(next)]) };
 }
 
-export function lastMigration(found: number | null): { migration_id: number } {
-  if (found === null) throw new HoldingsFault('no_migration', 'No migrations found');
-  return { migration_id: found };
+/** The page that an opaque token continues. Throws a HoldingsFault for a token that is not of a page with the same parameters. */
+function continuedState(query: StateQuery<string>): StateQuery {
+  if (query.after === null) return { ...query, after: null };
+  const values = decodeToken(query.after);
+  const [digest, time, last] = values;
+  const recordTime = typeof time === 'string' ? parseRequestTime(time) : null;
+  const after = parseInt64(last);
+  if (values.length === 3 && digest === digestOf(query) && recordTime !== null && after !== null)
+    return { ...query, recordTime, match: 'exact', after };
+  const expected = 'a next_page_token of a page for which all other parameters but page_size were the same';
+  throw new HoldingsFault('unknown_token', `after: given ${showGiven(query.after)}, expected ${expected}`);
 }
 
-export function dsoPartyId(found: string | null): { dso_party_id: string } {
-  if (found === null) throw new HoldingsFault('no_dso', 'No DSO found');
-  return { dso_party_id: found };
+/** Of all parameters but `after` and the page size, which may change from page to page. */
+function digestOf({ migrationId, recordTime, match, owners }: StateQuery<string>): string {
+  const values = [String(migrationId), String(recordTime), match, owners];
+  return createHash('sha256').update(JSON.stringify(values)).digest('base64url');
+}
+
+/** All but the token; `first`: the fields of a contract that come before those that all versions have. */
+function statePage({ snapshot, contracts }: Omit<Page, 'next'>, first: (contract: ContractFacts) => object): object {
+  return {
+    record_time: formatTime(snapshot.recordTime),
+    migration_id: snapshot.migrationId,
+    created_events: contracts.map((contract) => ({
+      ...first(contract),
+      contract_id: contract.contractId,
+      template_id: contract.templateId,
+      package_name: contract.packageName,
+      create_arguments: contract.createArguments,
+      created_at: formatTime(contract.createdAt),
+      signatories: contract.signatories,
+      observers: contract.observers,
+    })),
+  };
 }

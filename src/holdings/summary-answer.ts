@@ -1,7 +1,7 @@
 import { int64Json } from '../json/exact-number.ts';
 import { fitsNumeric, formatAmount } from '../ledger/amount.ts';
 import { formatTime } from '../ledger/time.ts';
-import type { CoinSums, Lookup, OwnerFacts, OwnerSums, OwnersFacts, OwnersLookup, SnapshotChoice } from './facts.ts';
+import type { CoinSums, Lookup, OwnerFacts, OwnersFacts, OwnersLookup, SnapshotChoice } from './facts.ts';
 import { HoldingsFault, snapshotFault } from './holdings-fault.ts';
 
 /** Settings of summaries. */
@@ -16,16 +16,11 @@ export interface Summary {
   readonly migration_id: number;
   /** Only with fees. An int64: a number, or the raw JSON of one that no double holds. */
   readonly computed_as_of_round?: unknown;
-  readonly summaries: readonly OwnerAmounts[];
+  /** The party, and its amounts by their names. */
+  readonly summaries: readonly Readonly<Record<string, string>>[];
 }
 
-/** The party, and its amounts by their names. */
-type OwnerAmounts = Readonly<Record<string, string>>;
-
-/** A snapshot, and the owners. */
-interface SummaryRequest extends SnapshotChoice {
-  readonly owners: readonly string[];
-}
+type SummaryRequest = SnapshotChoice & Pick<OwnersLookup, 'owners'>;
 
 /** The facts for a summary; with a round where fees are wanted. */
 export function summaryFacts(request: SummaryRequest, round: OwnersLookup['round']): Lookup<'owners'> {
@@ -68,7 +63,7 @@ function answered(owners: readonly OwnerFacts[], { emptyOwners }: AnswerRules): 
   return emptyOwners === 'zero' ? owners : owners.filter(({ unlocked, locked }) => unlocked.count + locked.count > 0);
 }
 
-function ownerTotals({ party, unlocked, locked }: OwnerFacts): OwnerAmounts {
+function ownerTotals({ party, unlocked, locked }: OwnerFacts) {
   return {
     party_id: party,
     total_unlocked_coin: numeric(party, unlocked.amount),
@@ -77,7 +72,7 @@ function ownerTotals({ party, unlocked, locked }: OwnerFacts): OwnerAmounts {
   };
 }
 
-function ownerTotalsAndFees(owner: OwnerFacts, fees: UnlockedLocked): OwnerAmounts {
+function ownerTotalsAndFees(owner: OwnerFacts, fees: UnlockedLocked) {
   const { party, unlocked } = owner;
   return {
     ...ownerTotals(owner),
@@ -107,10 +102,7 @@ export interface UnlockedLocked {
 export const NO_COINS: CoinSums = { amount: 0n, rate: 0n, rateRound: 0n };
 
 /** Whether a coin of these sums may have expired as of a round, so that a store has to read the expired ones. */
-export function mayHaveExpired(
-  { unlocked, locked }: { readonly unlocked: OwnerSums; readonly locked: OwnerSums },
-  round: bigint,
-): boolean {
+export function mayHaveExpired({ unlocked, locked }: Pick<OwnerFacts, 'unlocked' | 'locked'>, round: bigint): boolean {
   return round >= unlocked.expiryBound || round >= locked.expiryBound;
 }
 

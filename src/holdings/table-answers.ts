@@ -57,14 +57,8 @@ async function snapshotsTable(query: SnapshotsQuery, store: HoldingsStore): Prom
   const { migrationId, periodUs, dso, seededAt } = migration;
   if (every !== null) requireMultiple(every, periodUs);
   const range = listedRange(migration, query, after);
-  const found = await store.facts({
-    kind: 'listed snapshots',
-    migrationId,
-    ...rangeAfter(range, { order, after }),
-    every,
-    order,
-    rows: limit + 1,
-  });
+  const lookup = { kind: 'listed snapshots', migrationId, every, order, rows: limit + 1 } as const;
+  const found = await store.facts({ ...lookup, ...rangeAfter(range, order, after) });
   const page = { table: 'snapshots', query, migrationId, snapshot: range.to } as const;
   // The DSO may be known only later.
   const fixed = range.fixed && dso !== null;
@@ -92,14 +86,8 @@ async function ownersTable(query: OwnersQuery, store: HoldingsStore): Promise<Ta
   const { prefix, limit, after } = query;
   const { snapshot, fixed } = await findSnapshot(store, query, after);
   const { migrationId, recordTime } = snapshot;
-  const found = await store.facts({
-    kind: 'listed owners',
-    migrationId,
-    recordTime,
-    prefix: prefix ?? '',
-    after: after?.last ?? null,
-    rows: limit + 1,
-  });
+  const lookup = { kind: 'listed owners', migrationId, recordTime, prefix: prefix ?? '', rows: limit + 1 } as const;
+  const found = await store.facts({ ...lookup, after: after?.last ?? null });
   const page = { table: 'owners', query, migrationId, snapshot: recordTime } as const;
   const { rows, next } = pageOf(found, page, ({ party }) => party);
   const time = formatTime(recordTime);
@@ -188,7 +176,7 @@ async function changesTable(query: ChangesQuery, store: HoldingsStore): Promise<
   const migration = await findMigration(store, query, after);
   const { migrationId, periodUs } = migration;
   const range = listedRange(migration, query, after);
-  const grid = multiplesWithin(rangeAfter(range, { order, after }), periodUs);
+  const grid = multiplesWithin(rangeAfter(range, order, after), periodUs);
   const about = { kind: 'changes', migrationId, party, from: grid.from, to: grid.to, order, rows: limit + 1 } as const;
   const changes = grid.from > grid.to ? [] : (await store.facts(about)).changes;
   const page = { table: 'changes', query, migrationId, snapshot: range.to } as const;
@@ -229,17 +217,17 @@ async function findSnapshot(
   store: HoldingsStore,
   query: OfMigration & { readonly record_time: bigint | null },
   after: PageStart | null,
-): Promise<{ readonly migration: SealedMigration; readonly snapshot: Snapshot; readonly fixed: boolean }> {
+): Promise<{ readonly snapshot: Snapshot; readonly fixed: boolean }> {
   const migration = await findMigration(store, query, after);
   const fixed = isFixed(migration, query, query.record_time);
-  if (after === null && query.record_time === null) return { migration, snapshot: migration.newest, fixed };
+  if (after === null && query.record_time === null) return { snapshot: migration.newest, fixed };
   const choice = {
     migrationId: BigInt(migration.migrationId),
     recordTime: after?.snapshot ?? query.record_time,
     match: after === null ? 'at_or_before' : 'exact',
   } as const;
   const snapshot = await store.facts({ kind: 'snapshot', snapshot: choice });
-  if (snapshot !== null) return { migration, snapshot, fixed };
+  if (snapshot !== null) return { snapshot, fixed };
   throw after === null ? snapshotFault(choice) : unknownToken(after);
 }
 
@@ -255,20 +243,21 @@ function requireOrder({ from, to }: { readonly from: bigint | null; readonly to:
   throw new HoldingsFault('wrong_parameter', `from: given ${formatTime(from)}, expected ${expected}`);
 }
 
-/** The times that a list may have, from the migration's first snapshot to its newest. */
-interface ListedRange {
-  /** Both inclusive; `from` is after `to` where there are none. All pages end at the first page's `to`, which tokens hold. */
+/** Both inclusive; `from` is after `to` where there are no times. */
+interface TimeRange {
   readonly from: Micros;
   readonly to: Micros;
-  /** Whether the same request will always have the same answer. */
-  readonly fixed: boolean;
 }
 
+/**
+ * The times that a list may have, from the migration's first snapshot to its newest. All pages end at the first page's `to`,
+ * which tokens hold. `fixed`: the same request will always have the same answer.
+ */
 function listedRange(
   migration: SealedMigration,
   { from, to, ...query }: OfMigration & { readonly from: bigint | null; readonly to: bigint | null },
   after: PageStart | null,
-): ListedRange {
+): TimeRange & { readonly fixed: boolean } {
   const oldest = migration.oldest.recordTime;
   const newest = after === null ? migration.newest.recordTime : Number(after.snapshot);
   if (after !== null && (newest < oldest || newest > migration.newest.recordTime)) throw unknownToken(after);
@@ -281,10 +270,7 @@ function listedRange(
 }
 
 /** As above, after the last row of the page before. */
-function rangeAfter(
-  { from, to }: Pick<ListedRange, 'from' | 'to'>,
-  { order, after }: { readonly order: Order; readonly after: PageStart | null },
-): { from: Micros; to: Micros } {
+function rangeAfter({ from, to }: TimeRange, order: Order, after: PageStart | null): TimeRange {
   if (after === null) return { from, to };
   const last = parseLedgerTime(after.last);
   if (last === null) throw unknownToken(after);
@@ -294,8 +280,6 @@ function rangeAfter(
 /** The fault of a token that no page of these views can have had. */
 function unknownToken({ migrationId, snapshot, last }: PageStart): HoldingsFault {
   const given = `a token of migration ${migrationId} at ${formatTime(snapshot)} behind ${showGiven(last)}`;
-  return new HoldingsFault(
-    'unknown_token',
-    `after: given ${given}, expected a next_page_token of a page of these views`,
-  );
+  const expected = 'a next_page_token of a page of these views';
+  return new HoldingsFault('unknown_token', `after: given ${given}, expected ${expected}`);
 }

@@ -120,14 +120,10 @@ interface Paged {
   readonly after: PageStart | null;
 }
 
-interface OfParty {
-  readonly party: string;
-}
-
 export type SnapshotsQuery = Given<'migration_id' | 'from' | 'to' | 'every' | 'order'> & Paged;
 export type OwnersQuery = Given<'migration_id' | 'record_time' | 'prefix'> & Paged;
-export type HistoryQuery = Given<'migration_id' | 'from' | 'to' | 'every'> & OfParty;
-export type ChangesQuery = Given<'migration_id' | 'from' | 'to' | 'order'> & OfParty & Paged;
+export type HistoryQuery = Given<'migration_id' | 'from' | 'to' | 'every'> & Pick<Values, 'party'>;
+export type ChangesQuery = Given<'migration_id' | 'from' | 'to' | 'order'> & Pick<Values, 'party'> & Paged;
 export type TopQuery = Given<'migration_id' | 'record_time' | 'by'> & Paged;
 
 /** Plain values, so that it can be sent to another thread. */
@@ -155,24 +151,13 @@ export const TABLES: Readonly<
 export const LIMIT_MAX = 1000;
 export const LIMIT_DEFAULT = 100;
 
-/** The content of a page token: the question that it continues, as it was sent, and where. */
-interface PageToken {
-  readonly start: PageStart;
-  /** The parameters that were given, by name. */
-  readonly given: ReadonlyMap<ParameterName, unknown>;
-}
-
 /** The rows of a page, from facts with one more where there is another page; and that page's token, null at the end. */
 export function pageOf<Fact>(
   found: readonly Fact[],
-  {
-    table,
-    query,
-    migrationId,
-    snapshot,
-  }: { table: TableName; query: Paged & Partial<Given<ParameterName>>; migrationId: number; snapshot: number },
+  of: { table: TableName; query: Paged & Partial<Given<ParameterName>>; migrationId: number; snapshot: number },
   nameOf: (fact: Fact, index: number) => string,
 ): { readonly rows: readonly Fact[]; readonly next: string | null } {
+  const { table, query, migrationId, snapshot } = of;
   const { limit } = query;
   if (found.length <= limit) return { rows: found, next: null };
   const last = nameOf(found[limit - 1]!, limit - 1);
@@ -196,8 +181,8 @@ function encodePageToken(
   return encodeToken([table, given, String(migrationId), formatTime(snapshot), last]);
 }
 
-/** Null for an invalid token, or one of another table. */
-export function decodePageToken(table: TableName, text: string): PageToken | null {
+/** Where a token's page begins, and the parameters that were given. Null for an invalid token, or one of another table. */
+export function decodePageToken(table: TableName, text: string) {
   const token = decodeToken(text);
   if (token.length !== 5 || token[0] !== table) return null;
   const [, pairs, migration, time, last] = token;

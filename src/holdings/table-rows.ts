@@ -37,10 +37,7 @@ export interface TableText extends Pick<Table, 'fixed'> {
   readonly fileName: string;
 }
 
-export function tableText(
-  table: Table,
-  { name, form }: { readonly name: string; readonly form: TableForm },
-): TableText {
+export function tableText(table: Table, name: string, form: TableForm): TableText {
   const text = form === 'json' ? JSON.stringify(tableBody(table)) : csvText(table, form === 'csv');
   return {
     text,
@@ -78,8 +75,7 @@ function fileName(words: readonly string[]): string {
   return text.replaceAll(/[^A-Za-z0-9._-]/g, '-').slice(0, FILE_NAME_CHARS_MAX);
 }
 
-/** The rows of tables, their fields in order. Their amounts may have any number of digits. */
-
+/** A row, its fields in order. Its amounts may have any number of digits. */
 export type Row = Readonly<Record<string, unknown>>;
 
 export const SNAPSHOT_COLUMNS = [

@@ -1,17 +1,19 @@
 import { Hono } from 'hono';
 import type { Logger } from 'pino';
-import { dashboardRoutes } from './dashboard-page.ts';
 import { type HoldingsDeps, holdingsRoutes } from './holdings-operations.ts';
 import { ANSWERS_BYTES_MAX, createAnswerHold } from './http-server.ts';
 import { gauges, type Metrics } from './prometheus.ts';
 import { addRoutes, createCors, jsonResponse, methodsOf } from './routing.ts';
 import { type ServiceDeps, serviceRoutes } from './service-operations.ts';
+import { type Streams, streamRoute } from './streams.ts';
 import { type TableDeps, tableRoutes } from './table-routes.ts';
+import { dashboardRoutes } from './web-pages.ts';
 
 export interface AppDeps
   extends Omit<HoldingsDeps, 'holdAnswer'>,
     Omit<TableDeps, 'holdAnswer'>,
     Omit<ServiceDeps, 'registry'> {
+  readonly streams: Streams;
   /** Whether there is a page at `/`. */
   readonly dashboard: boolean;
   readonly corsOrigins: readonly string[];
@@ -33,6 +35,7 @@ export function createApp(deps: AppDeps): Hono {
   const routes = [
     ...holdingsRoutes(answering, cors),
     ...tableRoutes(answering, cors),
+    streamRoute(deps, cors),
     ...serviceRoutes({ ...deps, registry: metrics.registry }, cors),
     ...(dashboard ? dashboardRoutes() : []),
   ];

@@ -5,7 +5,6 @@ import type { Question, StateQuery } from '../holdings/question.ts';
 import { formatTime } from '../ledger/time.ts';
 import { mayPass } from '../machine-errors.ts';
 import type { ForceOutcome } from '../views/write/force.ts';
-import { throwAsHttpFault } from './fault-status.ts';
 import * as fields from './holdings-fields.ts';
 import type { HoldAnswer } from './http-server.ts';
 import {
@@ -18,7 +17,7 @@ import {
   type RequestLimits,
   type ServedLimits,
 } from './json-operation.ts';
-import { type Cors, HttpFault, type Route } from './routing.ts';
+import { type Cors, HttpFault, type Route, throwAsHttpFault } from './routing.ts';
 
 /** An operation of this area; its fields and its answer say their own types. */
 function holdingsOperation<Fields extends z.ZodObject, Schema extends z.ZodType>(
@@ -147,9 +146,9 @@ const pageFaults = {
   503: 'The read took longer than its time limit, or too many bytes of answers wait for slow clients.',
 };
 
-type GivenPage = Parameters<typeof fields.ownersQuery>[0] & { readonly page_size: number };
-
-function stateQuery<Token>(given: GivenPage & { readonly after: Token | null }): StateQuery<Token> {
+function stateQuery<Token>(
+  given: Parameters<typeof fields.ownersQuery>[0] & { readonly page_size: number; readonly after: Token | null },
+): StateQuery<Token> {
   return { ...fields.ownersQuery(given), pageSize: given.page_size, after: given.after };
 }
 
@@ -286,14 +285,7 @@ export type ForceSnapshot = (options: { readonly maySeal: boolean }) => Promise<
 /** A snapshot costs a row for every owner that changed; requested in a loop they would fill the disk. */
 const SEAL_INTERVAL_MS_MIN = 10_000;
 
-function createForce({
-  force,
-  clockMs,
-}: {
-  /** Null: forced snapshots are disabled. */
-  readonly force: ForceSnapshot | null;
-  readonly clockMs: () => number;
-}): HoldingsCall['force'] {
+function createForce({ force, clockMs }: Pick<HoldingsDeps, 'force' | 'clockMs'>): HoldingsCall['force'] {
   let sealedAtMs = Number.NEGATIVE_INFINITY;
   let last: Promise<unknown> = Promise.resolve();
 
@@ -310,13 +302,13 @@ function createForce({
 
   return async () => {
     if (force === null) throw new HttpFault(400, 'Forced ACS snapshots are disabled.');
-    const outcome = await forceInTurn(force).catch(unavailable);
+    const outcome = await forceInTurn(force).catch((error: Error) => {
+      if (!mayPass(error, 'running')) throw error;
+      throw new HttpFault(503, `no snapshot can be written now (${error.message}); try again later`);
+    });
     switch (outcome.kind) {
       case 'snapshot':
-        return JSON.stringify({
-          record_time: formatTime(outcome.recordTime),
-          migration_id: outcome.migrationId,
-        });
+        return JSON.stringify({ record_time: formatTime(outcome.recordTime), migration_id: outcome.migrationId });
       case 'too_soon': {
         const seconds = Math.ceil((sealedAtMs + SEAL_INTERVAL_MS_MIN - clockMs()) / 1000);
         throw new HttpFault(429, `a new snapshot is forced at most once in ${SEAL_INTERVAL_MS_MIN / 1000} s`, {
@@ -327,12 +319,6 @@ function createForce({
         throw new HttpFault(400, 'There is no snapshot yet, and no update off the grid that one could be forced at.');
     }
   };
-}
-
-/** The disk or the database is unavailable for now; nothing was sealed. */
-function unavailable(error: Error): never {
-  if (!mayPass(error, 'running')) throw error;
-  throw new HttpFault(503, `no snapshot can be written now (${error.message}); try again later`);
 }
 
 /** Every operation of the area: routes, requests, the document and the names in /metrics follow from this list. */
@@ -368,12 +354,11 @@ export function holdingsRoutes(deps: HoldingsDeps, cors: Cors): readonly Route[]
   const callOf = (c: Context): HoldingsCall => {
     const ask: HoldingsCall['ask'] = (question) =>
       answers.json(question, () => ({ client: clientAddress(c), signal: c.req.raw.signal })).catch(throwAsHttpFault);
-    const askForPage: HoldingsCall['ask'] = async (question) => {
-      const text = await ask(question);
+    const held = (text: string): string => {
       holdAnswer(c, text);
       return text;
     };
-    return { ask, askForPage, force };
+    return { ask, askForPage: (question) => ask(question).then(held), force };
   };
   return HOLDINGS_OPERATIONS.map((operation) => jsonRoute(operation, { callOf, limits, cors }));
 }

@@ -203,16 +203,11 @@ function endSocket(socket: Duplex, status: number, message: string): void {
   socket.end(`${lines.join('\r\n')}\r\n\r\n${text}`);
 }
 
-/** Answers at the service's address as long as its data directory cannot be opened. */
-interface UnavailableServer extends AsyncDisposable {
-  /** Listens from the first call on, and answers with the reason. */
-  readonly tell: (reason: string) => Promise<void>;
-  /** Frees the address. */
-  readonly end: () => Promise<void>;
-}
-
-/** As on a full disk: the process is alive, and answers say why nothing is served. */
-export function createUnavailableServer({ logger, ...address }: Address & { logger: Logger }): UnavailableServer {
+/**
+ * Answers at the service's address as long as its data directory cannot be opened, as on a full disk: the process is alive, and
+ * answers say why nothing is served.
+ */
+export function createUnavailableServer({ logger, ...address }: Address & { logger: Logger }) {
   let server: HttpServer | null = null;
   let why = '';
   const fetch = ({ url }: Request): Response => {
@@ -225,12 +220,14 @@ export function createUnavailableServer({ logger, ...address }: Address & { logg
     server = null;
   };
   return {
-    async tell(reason) {
+    /** Listens from the first call on, and answers with the reason. */
+    async tell(reason: string): Promise<void> {
       why = `the data directory cannot be opened (${reason}); it is tried again`;
       if (server !== null) return;
       server = await startHttpServer({ ...address, logger, fetch });
       logger.warn({ url: server.url }, 'answering that the service is unavailable');
     },
+    /** Frees the address. */
     end,
     [Symbol.asyncDispose]: end,
   };

@@ -18,13 +18,6 @@ export interface ServedLimits extends RequestLimits {
   readonly bodyBytesMax: number;
 }
 
-/** What a request has: a GET in its query, a POST in its body. Fields that are not listed are ignored. */
-interface RequestForm<Fields extends z.ZodObject> {
-  readonly fields: (limits: RequestLimits) => Fields;
-  /** An example for the document, of the fields that must be given. The service answers it with 200. */
-  readonly example: (values: ExampleValues) => Readonly<Record<string, unknown>>;
-}
-
 /** What examples are made of. */
 export interface ExampleValues {
   readonly migrationId: number;
@@ -34,7 +27,7 @@ export interface ExampleValues {
 }
 
 /** The JSON text of a 200, or of another status with an answer of the same form. */
-export type Answer = string | { readonly status: number; readonly text: string };
+type Answer = string | { readonly status: number; readonly text: string };
 
 /**
  * All about an operation with JSON requests and answers. `Call`: what its area gives a handler. Hono's validator, and
@@ -43,15 +36,20 @@ export type Answer = string | { readonly status: number; readonly text: string }
  */
 export interface JsonOperation<Call, Fields extends z.ZodObject = z.ZodObject, Schema extends z.ZodType = z.ZodType>
   extends OperationFacts {
-  /** Without one, neither query nor body is read. */
-  readonly request?: RequestForm<Fields>;
+  /** What a GET has in its query, a POST in its body; other fields are ignored. Without one, neither is read. */
+  readonly request?: {
+    readonly fields: (limits: RequestLimits) => Fields;
+    /** An example for the document, of the fields that must be given. The service answers it with 200. */
+    readonly example: (values: ExampleValues) => Readonly<Record<string, unknown>>;
+  };
   /** The `id` in its meta is its name in the document. */
   readonly answer: Schema;
   /** Statuses other than 200 with an answer of the same form, and when they come. */
   readonly alsoAnswers?: Readonly<Record<number, string>>;
   /** Statuses with an error, other than 500, and when they come. */
   readonly faults?: Readonly<Record<number, string>>;
-  readonly deprecated?: Deprecation;
+  /** Since when it is deprecated (RFC 9745), and the path that replaces it. */
+  readonly deprecated?: { readonly since: string; readonly successor: string };
   /** Served under the path of a validator's scan-proxy too. */
   readonly scanProxy?: true;
   /** Why only programs may use it: pages of other origins get no CORS headers, and any request with an Origin is refused. */
@@ -61,12 +59,6 @@ export interface JsonOperation<Call, Fields extends z.ZodObject = z.ZodObject, S
    * requests: each is given the values of its own fields.
    */
   handle(given: z.output<Fields>, call: Call): Answer | Promise<Answer>;
-}
-
-/** Since when an operation is deprecated (RFC 9745), and the path that replaces it. */
-interface Deprecation {
-  readonly since: string;
-  readonly successor: string;
 }
 
 /** A field that `parse` reads (null: not valid). Its meta is its JSON Schema. */

@@ -1,33 +1,227 @@
 import { isDeepStrictEqual } from 'node:util';
+import { z } from 'zod';
 import type { Answers } from '../holdings/answer.ts';
 import { HoldingsFault } from '../holdings/holdings-fault.ts';
 import { OWNERS_MAX_DEFAULT } from '../holdings/question.ts';
-import type { ServedDocument } from './api-page.ts';
+import { LIMIT_DEFAULT, LIMIT_MAX, parameter, TABLES } from '../holdings/table-question.ts';
 import { HOLDINGS_OPERATIONS } from './holdings-operations.ts';
-import type { ExampleValues } from './json-operation.ts';
 import {
-  answerSchemas,
-  contentOf,
-  type DocumentFacts,
-  describeJsonOperation,
-  namedSchemas,
-  openApiDocument,
-  responses,
-} from './openapi.ts';
+  type ExampleValues,
+  type JsonOperation,
+  type OperationFacts,
+  type RequestLimits,
+  scanProxyPath,
+} from './json-operation.ts';
 import { SERVICE_OPERATIONS } from './service-operations.ts';
-import { describeStream, STREAM_EVENTS, STREAM_OPERATION } from './stream-operation.ts';
-import { describeTableOperation, TABLE_OPERATIONS } from './table-operations.ts';
-import { ERROR as USERS_ERROR, USERS_OPERATIONS, type UsersOperation, VERSION_OPERATION } from './users-operations.ts';
+import { STREAM_EVENTS, STREAM_LIMITS, STREAM_OPERATION } from './streams.ts';
+import { TABLE_OPERATIONS, type TableOperation } from './table-operations.ts';
+import { USERS_OPERATIONS, type UsersOperation, VERSION_OPERATION } from './users-operations.ts';
 import type { QueryParameter } from './users-request.ts';
+import type { ServedDocument } from './web-pages.ts';
 
-interface AreaDocument {
-  /** Its name on the page /docs. */
-  readonly name: string;
-  readonly create: (version: string, example?: ExampleValues) => object;
+const COMPONENTS = '#/components/schemas/';
+
+/** The OpenAPI document of an area, with its operations in the order of their list. */
+function openApiDocument<Operation extends OperationFacts>(
+  info: { readonly title: string; readonly version: string; readonly description: string },
+  {
+    servers,
+    ...parts
+  }: { readonly servers: readonly string[]; readonly components: object; readonly security?: object },
+  operations: readonly Operation[],
+  describe: (operation: Operation) => object,
+): object {
+  const paths: Record<string, Record<string, object>> = {};
+  for (const operation of operations) {
+    const { path, method, operationId, summary } = operation;
+    paths[path] = { ...paths[path], [method.toLowerCase()]: { operationId, summary, ...describe(operation) } };
+  }
+  const license = { name: 'Apache-2.0', identifier: 'Apache-2.0' };
+  const { components, ...security } = parts;
+  return {
+    openapi: '3.1.0',
+    info: { ...info, license },
+    servers: servers.map((url) => ({ url })),
+    ...security,
+    paths,
+    components,
+  };
 }
 
-/** The OpenAPI documents, by their names in /openapi/. */
-export const DOCUMENTS: Readonly<Record<string, AreaDocument>> = {
+/** The error answers of any of these operations. */
+export const ERROR = z
+  .strictObject({ error: z.string().meta({ description: 'What is wrong, for people.' }) })
+  .meta({ id: 'Error' });
+
+/** One operation in the document. */
+export function describeJsonOperation(
+  operation: JsonOperation<never>,
+  limits: RequestLimits,
+  values: ExampleValues,
+): object {
+  const { method, path, deprecated, scanProxy, request, answer, alsoAnswers = {}, faults = {} } = operation;
+  return {
+    ...(scanProxy === undefined ? {} : { description: `Also at ${scanProxyPath(path)}, as a validator serves it.` }),
+    ...(deprecated === undefined ? {} : { deprecated: true }),
+    ...(request === undefined ? {} : describeRequest(method, request.fields(limits), request.example(values))),
+    responses: {
+      ...responses({ 200: 'The answer.', ...alsoAnswers }, answer),
+      ...errorResponses(faults),
+    },
+  };
+}
+
+/** The schemas of all answers, each under its name. */
+export function answerSchemas(operations: readonly Pick<JsonOperation<never>, 'answer'>[]): object {
+  // Clients must accept fields that a later version adds.
+  const override: z.core.ToJSONSchemaParams['override'] = ({ jsonSchema }) =>
+    void delete jsonSchema.additionalProperties;
+  const schemas = [...operations.map(({ answer }) => answer), ERROR];
+  return namedSchemas(schemas, { io: 'output', unrepresentable: 'any', override });
+}
+
+function describeRequest(method: string, fields: z.ZodObject, example: Readonly<Record<string, unknown>>): object {
+  const named = Object.entries(fields.shape as Record<string, z.ZodType>);
+  const properties = Object.fromEntries(named.map(([name, field]) => [name, field.meta()]));
+  const required = named.filter(([, field]) => !field.safeParse(undefined).success).map(([name]) => name);
+  const schema = { type: 'object', properties, required };
+  if (method === 'POST')
+    return { requestBody: { required: true, content: { 'application/json': { schema, example } } } };
+  const parameters = Object.entries(properties).map(([name, property]) => ({
+    name,
+    in: 'query',
+    required: required.includes(name),
+    schema: property,
+    example: example[name],
+  }));
+  return { parameters };
+}
+
+/** The answers by status, each in a named schema. */
+function responses(whenByStatus: Readonly<Record<number, string>>, schema: z.ZodType): object {
+  const content = contentOf(schema);
+  return Object.fromEntries(
+    Object.entries(whenByStatus).map(([status, description]) => [status, { description, content }]),
+  );
+}
+
+/** The answers with an error, by status; any operation may have a fault of ours. */
+function errorResponses(faults: Readonly<Record<number, string>>): object {
+  return responses({ ...faults, 500: 'Our fault; the request id is in the log.' }, ERROR);
+}
+
+/** JSON of a named schema. */
+function contentOf(schema: z.ZodType): object {
+  return { 'application/json': { schema: referenceTo(schema) } };
+}
+
+/** A reference to a named schema. */
+function referenceTo(schema: z.ZodType): object {
+  return { $ref: `${COMPONENTS}${schema.meta()!.id}` };
+}
+
+/** The schemas whose meta has an `id`, under that name, and those that they refer to. */
+function namedSchemas(schemas: readonly z.ZodType[], form: z.core.ToJSONSchemaParams): object {
+  const { $defs } = z.toJSONSchema(z.union(schemas), form);
+  return JSON.parse(JSON.stringify($defs).replaceAll('#/$defs/', COMPONENTS));
+}
+
+const PAGING = [
+  {
+    name: 'limit',
+    description: 'Rows in the answer; `all` sends those of all pages, in CSV only.',
+    schema: { type: 'string', pattern: `^(?:[1-9]\\d{0,2}|${LIMIT_MAX}|all)$`, default: String(LIMIT_DEFAULT) },
+  },
+  {
+    name: 'after',
+    description: 'The next_page_token of the page before, which says all other parameters too.',
+    schema: { type: 'string' },
+  },
+];
+
+const FORMAT = {
+  name: 'format',
+  description: 'As the Accept header says unless given.',
+  schema: { type: 'string', enum: ['json', 'csv'], default: 'json' },
+};
+
+const TABLE_FAULTS = {
+  400: 'A parameter is wrong, unknown or given twice; the message names it.',
+  404: 'No such snapshot.',
+  503: 'The read took longer than its time limit, or too many bytes of answers wait for slow clients.',
+};
+
+/** One operation in the document of the holdings area; these are at the root only. */
+function describeTableOperation({ table, answer }: TableOperation, { owner }: ExampleValues): object {
+  const { parameters, paged } = TABLES[table];
+  const named = parameters.map((name) => ({ name, ...parameter(name) }));
+  return {
+    servers: [{ url: '/' }],
+    parameters: [...named, ...(paged ? PAGING : []), FORMAT].map(({ name, description, schema }) => ({
+      name,
+      in: name === 'party' ? 'path' : 'query',
+      required: name === 'party',
+      description,
+      schema,
+      ...(name === 'party' ? { example: owner } : {}),
+    })),
+    responses: {
+      200: {
+        description: 'The rows; in CSV with their names in the first line and no envelope.',
+        content: { ...contentOf(answer), 'text/csv': { schema: { type: 'string' } } },
+      },
+      304: { description: 'The client has this answer already (If-None-Match).' },
+      ...errorResponses(TABLE_FAULTS),
+    },
+  };
+}
+
+const EVENTS = `\`status\` first and on each change, then \`snapshot\` for each one sealed, its \`id\` the migration id and the
+record time, with an \`owner\` before it for each owner asked for that changed in it. \`reset\` has the newest snapshot, where the
+client cannot be sent all since its last id. A comment comes after 15 s without an event.`;
+
+const STREAM_FAULTS = {
+  400: 'A parameter is wrong, unknown or given twice; the message names it.',
+  503: 'Too many streams are open, in all or of one address; `Retry-After` says when to try again.',
+};
+
+const ID = {
+  description: 'The id of the last event that the client had: what was sealed after it is sent, oldest first.',
+  schema: { type: 'string' },
+};
+
+/** The stream in the document of the holdings area; it is at the root only. */
+function describeStream(): object {
+  const owners = { type: 'array', items: parameter('party').schema, maxItems: STREAM_LIMITS.ownersMax };
+  const description = 'An owner whose changes are sent; may be given several times.';
+  return {
+    servers: [{ url: '/' }],
+    parameters: [
+      { name: 'owner', in: 'query', required: false, description, schema: owners },
+      { name: 'last_event_id', in: 'query', required: false, ...ID },
+      { name: 'Last-Event-ID', in: 'header', required: false, ...ID },
+    ],
+    responses: {
+      200: {
+        description: EVENTS.replaceAll('\n', ' '),
+        content: {
+          'text/event-stream': {
+            schema: { type: 'string' },
+            'x-events': Object.fromEntries(
+              Object.entries(STREAM_EVENTS).map(([name, schema]) => [name, referenceTo(schema)]),
+            ),
+          },
+        },
+      },
+      ...errorResponses(STREAM_FAULTS),
+    },
+  };
+}
+
+/** The OpenAPI documents, by their names in /openapi/; `name` is that on the page /docs. */
+export const DOCUMENTS: Readonly<
+  Record<string, { readonly name: string; readonly create: (version: string, example?: ExampleValues) => object }>
+> = {
   holdings: { name: 'Holdings', create: createHoldingsDocument },
   ledger: { name: 'Ledger', create: createUsersDocument },
 };
@@ -86,15 +280,13 @@ function createHoldingsDocument(version: string, example = STORY_EXAMPLE): objec
   const answering = [...HOLDINGS_OPERATIONS, ...TABLE_OPERATIONS, ...SERVICE_OPERATIONS];
   const operations = [...HOLDINGS_OPERATIONS, ...TABLE_OPERATIONS, STREAM_OPERATION, ...SERVICE_OPERATIONS];
   const events = Object.values(STREAM_EVENTS).map((answer) => ({ answer }));
-  const facts = {
-    title: 'Holdfast: holdings',
-    version,
-    description: DESCRIPTION.replaceAll('\n', ' '),
+  const info = { title: 'Holdfast: holdings', version, description: DESCRIPTION.replaceAll('\n', ' ') };
+  const parts = {
     servers: ['/', '/api/scan'],
     components: { schemas: answerSchemas([...answering, ...events]) },
   };
   const limits = { ownersMax: OWNERS_MAX_DEFAULT };
-  return openApiDocument(facts, operations, (operation) => {
+  return openApiDocument(info, parts, operations, (operation) => {
     if ('table' in operation) return describeTableOperation(operation, example);
     return 'answer' in operation ? describeJsonOperation(operation, limits, example) : describeStream();
   });
@@ -121,6 +313,21 @@ const PATH_PARAMETERS: Readonly<Record<string, string>> = {
   'idp-id': 'Id of an identity provider.',
 };
 
+const USERS_ERROR = z
+  .strictObject({
+    code: z.string().meta({ description: 'Such as USER_NOT_FOUND; NA where the reason is not given.' }),
+    cause: z.string(),
+    correlationId: z.string().nullable(),
+    traceId: z.string().nullable().meta({ description: 'The id of the request in the log.' }),
+    context: z.record(z.string(), z.string()),
+    resources: z.array(z.array(z.string()).length(2)).meta({ description: 'Pairs of type and name.' }),
+    errorCategory: z.int(),
+    grpcCodeValue: z.int().nullable(),
+    retryInfo: z.string().nullable(),
+    definiteAnswer: z.boolean().nullable(),
+  })
+  .meta({ id: 'Error' });
+
 /** The error answers of every operation that needs a token. */
 const LEDGER_FAULTS: Readonly<Record<number, string>> = {
   400: 'A bad request; plain text where it cannot be decoded at all.',
@@ -138,10 +345,8 @@ const BODY_TOO_LARGE = {
 export function createUsersDocument(version: string): object {
   const bodies = USERS_OPERATIONS.flatMap(({ body }) => body ?? []);
   const answers = [VERSION_OPERATION, ...USERS_OPERATIONS].map(({ answer }) => answer);
-  const facts: DocumentFacts = {
-    title: 'Holdfast: the ledger',
-    version,
-    description: LEDGER_DESCRIPTION,
+  const info = { title: 'Holdfast: the ledger', version, description: LEDGER_DESCRIPTION };
+  const parts = {
     servers: ['/'],
     security: [{ token: [] }],
     components: {
@@ -149,7 +354,7 @@ export function createUsersDocument(version: string): object {
       schemas: namedSchemas([...bodies, ...answers, USERS_ERROR], { io: 'input', unrepresentable: 'any' }),
     },
   };
-  return openApiDocument(facts, [VERSION_OPERATION, ...USERS_OPERATIONS], (operation) =>
+  return openApiDocument(info, parts, [VERSION_OPERATION, ...USERS_OPERATIONS], (operation) =>
     'service' in operation ? describeOperation(operation) : { ...describe(operation), security: [] },
   );
 }

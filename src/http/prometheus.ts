@@ -77,37 +77,39 @@ type Readings<Value> = Readonly<
 
 /** Metrics that are read when they are requested. */
 export function gauges(registry: Registry, metrics: Readings<Measured>): void {
-  for (const [name, { help, label, read }] of Object.entries(metrics))
-    new Gauge({
-      name,
-      help,
-      labelNames: label === undefined ? [] : [label],
-      registers: [registry],
-      async collect() {
-        const measured = await read();
-        this.reset();
-        if (measured === null) this.remove();
-        else if (typeof measured === 'number') this.set(measured);
-        else for (const [value, figure] of Object.entries(measured)) this.set({ [label!]: value }, figure);
-      },
-    });
+  collectors(metrics, (options) => {
+    const gauge = new Gauge({ ...options, registers: [registry] });
+    return { metric: gauge, put: (labels, value) => gauge.set(labels, value) };
+  });
 }
 
 /** Counts that another part keeps, read when they are requested. */
 export function counters(registry: Registry, metrics: Readings<number | Readonly<Record<string, number>>>): void {
-  for (const [name, { help, label, read }] of Object.entries(metrics))
-    new Counter({
-      name,
-      help,
-      labelNames: label === undefined ? [] : [label],
-      registers: [registry],
-      async collect() {
-        const measured = await read();
-        this.reset();
-        if (typeof measured === 'number') this.inc(measured);
-        else for (const [value, figure] of Object.entries(measured)) this.inc({ [label!]: value }, figure);
-      },
-    });
+  collectors(metrics, (options) => {
+    const counter = new Counter({ ...options, registers: [registry] });
+    return { metric: counter, put: (labels, value) => counter.inc(labels, value) };
+  });
+}
+
+interface Collected {
+  readonly metric: Gauge | Counter;
+  readonly put: (labels: Labels, value: number) => void;
+}
+
+function collectors(
+  metrics: Readings<Measured>,
+  create: (options: { name: string; help: string; labelNames: string[]; collect: () => Promise<void> }) => Collected,
+): void {
+  for (const [name, { help, label, read }] of Object.entries(metrics)) {
+    const collect = async (): Promise<void> => {
+      const measured = await read();
+      metric.reset();
+      if (measured === null) metric.remove();
+      else if (typeof measured === 'number') put({}, measured);
+      else for (const [value, figure] of Object.entries(measured)) put({ [label!]: value }, figure);
+    };
+    const { metric, put } = create({ name, help, labelNames: label === undefined ? [] : [label], collect });
+  }
 }
 
 /** Durations that another part counts, read when they are requested: prom-client's own histogram counts itself. */

@@ -64,13 +64,13 @@ export function createPosition(
 
   async function all(after: number, until: number): Promise<string> {
     if (after >= until) return '';
-    const found = await log.between({ after, until }, owners);
+    const found = await log.between(after, until, owners);
     return found.map(textOf).join('');
   }
 
   async function only(after: number, snapshot: SealedSnapshot): Promise<string> {
-    const between = { after, before: snapshot.no };
-    for (const migrationId of await store.facts({ kind: 'sealed migrations', ...between })) leftOut.add(migrationId);
+    const between = await store.facts({ kind: 'sealed migrations', after, before: snapshot.no });
+    for (const migrationId of between) leftOut.add(migrationId);
     const [sealed] = await log.withOwners([snapshot], owners);
     return textOf(sealed!);
   }
@@ -97,14 +97,7 @@ interface Sealed {
 }
 
 /** Snapshots in the order in which they were sealed. What several streams need is read once. */
-interface SealedLog {
-  /** The first few after a number, up to another. */
-  between(
-    range: { readonly after: number; readonly until: number },
-    owners: readonly string[],
-  ): Promise<readonly Sealed[]>;
-  withOwners(snapshots: readonly SealedSnapshot[], owners: readonly string[]): Promise<readonly Sealed[]>;
-}
+type SealedLog = ReturnType<typeof createSealedLog>;
 
 /** Read at a time: this many, or as many as have that many owner events, so that no stream holds up the others. */
 const SNAPSHOTS_AT_ONCE = 32;
@@ -112,7 +105,7 @@ const OWNER_EVENTS_AT_ONCE = 128;
 /** Facts and owners without one that are kept, at some 400 bytes; then all are dropped. */
 const KEPT_MAX = 20_000;
 
-export function createSealedLog(store: HoldingsStore): SealedLog {
+export function createSealedLog(store: HoldingsStore) {
   const kept = new Map<string, readonly unknown[]>();
   let keptCount = 0;
 
@@ -151,7 +144,8 @@ export function createSealedLog(store: HoldingsStore): SealedLog {
   }
 
   return {
-    async between({ after, until }, owners) {
+    /** The first few after a number, up to another. */
+    async between(after: number, until: number, owners: readonly string[]): Promise<readonly Sealed[]> {
       const rows = Math.min(SNAPSHOTS_AT_ONCE, Math.max(1, Math.floor(OWNER_EVENTS_AT_ONCE / owners.length)));
       return withOwners(await factsOf({ kind: 'sealed snapshots', after, until, rows }), owners);
     },

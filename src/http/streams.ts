@@ -2,11 +2,13 @@ import type { ServerResponse } from 'node:http';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context } from 'hono';
 import type { Logger } from 'pino';
+import { z } from 'zod';
 import type { HoldingsStore } from '../holdings/facts.ts';
 import { requireFollowed } from '../holdings/holdings-fault.ts';
 import { parameter } from '../holdings/table-question.ts';
-import { throwAsHttpFault } from './fault-status.ts';
-import { type Cors, HttpFault, type Route, wrongValue } from './routing.ts';
+import { int64, party } from './holdings-fields.ts';
+import type { OperationFacts } from './json-operation.ts';
+import { type Cors, HttpFault, type Route, throwAsHttpFault, wrongValue } from './routing.ts';
 import {
   COMMENT,
   createPosition,
@@ -16,24 +18,90 @@ import {
   type StreamPosition,
   type StreamRequest,
 } from './stream-events.ts';
-import { STREAM_LIMITS, STREAM_OPERATION, type StreamLimits, type StreamStatus } from './stream-operation.ts';
+import { changes, snapshots } from './table-operations.ts';
+
+/** Limits of one stream, of those of one address, and of all. */
+export const STREAM_LIMITS = {
+  /** Each has a connection, and of those there may be 900. */
+  streamsMax: 500,
+  /** Tabs of one browser, or programs of one machine; a proxy that is trusted has none of its own. */
+  streamsPerAddressMax: 20,
+  ownersMax: 100,
+  /** A client that takes nothing of what waits for it in so long is cut: it can resume. */
+  takeTimeoutMs: 10_000,
+  /** More waits for no client. What is read ahead for one is less, unless amounts have thousands of digits. */
+  heldBytesMax: 256 * 1024,
+  /** A comment is sent after so long without a byte; usual proxies cut what is silent for 60 s. */
+  silenceMs: 15_000,
+  /** Between two statuses of one phase. */
+  statusIntervalMs: 5_000,
+  /** Between two snapshots while the service is behind its source. */
+  behindIntervalMs: 1_000,
+  /** A client that is further behind gets the newest snapshot instead: a week of the default period. */
+  snapshotsBehindMax: 1_000,
+};
+
+export type StreamLimits = Readonly<typeof STREAM_LIMITS>;
+
+const migration = { migration_id: int64('The migration of the snapshot.', 4) };
+const row = snapshots.answer.shape.snapshots.element.shape;
+
+const OWNER_EVENT = z
+  .strictObject({ ...migration, party_id: party, ...changes.answer.shape.changes.element.shape })
+  .meta({ id: 'OwnerEvent' });
+
+const SNAPSHOT_EVENT = z
+  .strictObject({
+    ...migration,
+    ...row,
+    skipped: z.literal(true).optional().meta({
+      description: 'There where snapshots of its migration before it were left out, because the service was behind.',
+    }),
+  })
+  .meta({ id: 'SnapshotEvent' });
+
+/** The data of the event `status`. */
+const STREAM_STATUS = z
+  .strictObject({
+    phase: z.enum(['starting', 'reading', 'caught_up', 'halted', 'stopping']).meta({
+      description: 'Reading: the service is behind its source, and only the newest snapshots are sent.',
+    }),
+    lag_seconds: z.union([z.number(), z.null()]).meta({
+      description: 'How far the views are behind the source, in record time; null where that is not known.',
+    }),
+    updates: z.int().nonnegative().meta({ description: 'Applied since the process started.' }),
+    halted: z.union([z.strictObject({ place: z.string(), reason: z.string() }), z.null()]).meta({
+      description: 'Where and why the ingest is halted.',
+    }),
+    degraded: z.array(z.string()).meta({ description: 'What is wrong although the service goes on.' }),
+    ready: z.boolean().meta({ description: 'As `/readyz` answers.' }),
+    reasons: z.array(z.string()).meta({ description: 'Why the service is not ready; empty where it is.' }),
+    source: z.union([z.string(), z.null()]).meta({ description: 'The source that is followed; null where none is.' }),
+  })
+  .meta({ id: 'StreamStatus' });
+
+export type StreamStatus = z.infer<typeof STREAM_STATUS>;
+
+/** The data of each event, by the event's name. */
+export const STREAM_EVENTS = {
+  owner: OWNER_EVENT,
+  snapshot: SNAPSHOT_EVENT,
+  reset: SNAPSHOT_EVENT,
+  status: STREAM_STATUS,
+} as const;
+
+export const STREAM_OPERATION = {
+  method: 'GET',
+  path: '/holdfast/v1/stream',
+  operationId: 'streamEvents',
+  summary: 'Snapshots as they are sealed, the changes of owners in them, and the status, as server-sent events.',
+} as const satisfies OperationFacts;
 
 /** All streams of a process: one timer looks for what is new, and each is sent it as its client takes. */
-export interface Streams {
-  /** Looks for what is new now. Rejects with an HttpFault where an owner is not followed, or the views cannot be read. */
-  lookFor(request: StreamRequest): Promise<void>;
-  /** Throws a 503 where there are too many, in all or of this client. What opens a stream then awaits nothing in between. */
-  requireRoom(client: string): void;
-  /** Begins to send what there was at the last look; the head of the answer is sent already. */
-  open(request: StreamRequest, response: ServerResponse, client: string): void;
-  openCount(): number;
-  /** Ends all, and opens none from now on. */
-  end(): void;
-}
+export type Streams = ReturnType<typeof createStreams>;
 
 /** Other requests wait for no longer than this while streams are sent what is new. */
 const SLICE_MS = 5;
-const RETRY_AFTER = { 'Retry-After': '10' };
 
 export function createStreams({
   store,
@@ -48,7 +116,7 @@ export function createStreams({
   readonly lookMs: number;
   readonly logger: Logger;
   readonly limits?: StreamLimits;
-}): Streams {
+}) {
   const log = createSealedLog(store);
   const { snapshotsBehindMax } = limits;
   const streams = new Set<Stream>();
@@ -128,33 +196,34 @@ export function createStreams({
   }
 
   return {
-    async lookFor({ owners }) {
+    /** Looks for what is new now. Rejects with an HttpFault where an owner is not followed, or the views cannot be read. */
+    async lookFor({ owners }: StreamRequest): Promise<void> {
       if (owners.length > 0) await requireFollowed(store, owners).catch(throwAsHttpFault);
       await look().catch(throwAsHttpFault);
     },
-    requireRoom(client) {
-      if (isEnding) throw new HttpFault(503, 'the service is stopping', RETRY_AFTER);
+    /** Throws a 503 where there are too many, in all or of this client. What opens a stream then awaits nothing in between. */
+    requireRoom(client: string): void {
+      const full = (why: string): HttpFault => new HttpFault(503, why, { 'Retry-After': '10' });
+      if (isEnding) throw full('the service is stopping');
       const { streamsMax, streamsPerAddressMax } = limits;
       const own = [...streams].filter((stream) => stream.client === client).length;
       if (own >= streamsPerAddressMax)
-        throw new HttpFault(
-          503,
-          `${own} streams of yours are open, and at most ${streamsPerAddressMax} may be`,
-          RETRY_AFTER,
-        );
+        throw full(`${own} streams of yours are open, and at most ${streamsPerAddressMax} may be`);
       if (streams.size >= streamsMax)
-        throw new HttpFault(503, `${streams.size} streams are open, and no more may be; try again later`, RETRY_AFTER);
+        throw full(`${streams.size} streams are open, and no more may be; try again later`);
     },
-    open(request, response, client) {
+    /** Begins to send what there was at the last look; the head of the answer is sent already. */
+    open(request: StreamRequest, response: ServerResponse, client: string): void {
       const position = createPosition(request, { store, log, snapshotsBehindMax });
-      const stream: Stream = createStream(response, { client, position, limits, onTaken: () => queued(stream) });
+      const stream: Stream = createStream(response, client, { position, limits, onTaken: () => queued(stream) });
       streams.add(stream);
       response.once('close', () => close(stream));
       timer ??= setInterval(() => void lookAtAll(), lookMs).unref();
       queued(stream);
     },
     openCount: () => streams.size,
-    end() {
+    /** Ends all, and opens none from now on. */
+    end(): void {
       isEnding = true;
       clearInterval(timer);
       queue.clear();
@@ -170,26 +239,13 @@ interface News {
 }
 
 /** One client. It is sent a piece at a time, and the next one when it has taken that. */
-interface Stream {
-  readonly client: string;
-  /** Writes the next piece, where there is one and the client has taken the one before; then `onTaken` is called. */
-  send(news: News): Promise<void>;
-  /** Why it must be cut; null while it takes what it is sent. */
-  fault(): string | null;
-  /** Ends it, with a last event unless the client still has to take others. */
-  end(status: StreamStatus | null): void;
-  cut(): void;
-}
+type Stream = ReturnType<typeof createStream>;
 
 function createStream(
   response: ServerResponse,
-  {
-    client,
-    position,
-    limits,
-    onTaken,
-  }: { client: string; position: StreamPosition; limits: StreamLimits; onTaken: () => void },
-): Stream {
+  client: string,
+  { position, limits, onTaken }: { position: StreamPosition; limits: StreamLimits; onTaken: () => void },
+) {
   let isTaken = true;
   let heldBytes = 0;
   let writtenMs = performance.now();
@@ -229,19 +285,22 @@ function createStream(
 
   return {
     client,
-    async send(news) {
+    /** Writes the next piece, where there is one and the client has taken the one before; then `onTaken` is called. */
+    async send(news: News): Promise<void> {
       if (!isTaken) return;
       const text = statusText(news.status) + (await snapshotsText(news));
       if (text !== '') write(text);
       else if (performance.now() - writtenMs >= limits.silenceMs) write(COMMENT);
     },
-    fault() {
+    /** Why it must be cut; null while it takes what it is sent. */
+    fault(): string | null {
       if (heldBytes > limits.heldBytesMax) return `${heldBytes} bytes wait for it`;
       if (!isTaken && performance.now() - writtenMs >= limits.takeTimeoutMs)
         return 'it takes nothing of what waits for it';
       return null;
     },
-    end(status) {
+    /** Ends it, with a last event unless the client still has to take others. */
+    end(status: StreamStatus | null): void {
       if (!isTaken) return void response.destroy();
       const { socket } = response;
       response.end(status === null ? '' : eventText('status', status));

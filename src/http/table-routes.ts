@@ -15,20 +15,17 @@ import {
   type TableQuestion,
 } from '../holdings/table-question.ts';
 import type { TableForm, TableText } from '../holdings/table-rows.ts';
-import { throwAsHttpFault } from './fault-status.ts';
 import type { HoldingsDeps } from './holdings-operations.ts';
-import { type Cors, type Route, wrongValue } from './routing.ts';
-import { type Streams, streamRoute } from './streams.ts';
+import { type Cors, type Route, throwAsHttpFault, wrongValue } from './routing.ts';
 import { TABLE_OPERATIONS, type TableOperation } from './table-operations.ts';
 
 export interface TableDeps extends Pick<HoldingsDeps, 'answers' | 'clientAddress' | 'holdAnswer'> {
-  readonly streams: Streams;
   readonly logger: Logger;
 }
 
 /** The routes of the area, at the root only. */
 export function tableRoutes(deps: TableDeps, cors: Cors): readonly Route[] {
-  return [...TABLE_OPERATIONS.map((operation) => tableRoute(operation, deps, cors)), streamRoute(deps, cors)];
+  return TABLE_OPERATIONS.map((operation) => tableRoute(operation, deps, cors));
 }
 
 function tableRoute({ method, path, table }: TableOperation, deps: TableDeps, cors: Cors): Route {
@@ -46,18 +43,10 @@ function tableRoute({ method, path, table }: TableOperation, deps: TableDeps, co
     const headers = { ...shared, ...tableHeaders(answer, { url, all, vary: shared.Vary }) };
     if (isKnown(headers.ETag, c.req.header('if-none-match'))) return new Response(null, { status: 304, headers });
     holdAnswer(c, answer.text);
-    const body = all ? allPages({ question, first: answer, ask, logger }) : answer.text;
+    const body = all ? allPages(question, answer, ask, logger) : answer.text;
     return new Response(body, { headers: { ...headers, ...bodyHeaders(answer, form) } });
   };
   return { method, path, cors, handle };
-}
-
-/** A request of this area. */
-interface TableRequest {
-  readonly question: TableQuestion;
-  readonly form: 'json' | 'csv';
-  /** Whether one answer has the rows of all pages. */
-  readonly all: boolean;
 }
 
 type Values = Map<ParameterName, unknown>;
@@ -65,11 +54,14 @@ type Values = Map<ParameterName, unknown>;
 const PAGE_PARAMETERS = ['limit', 'after'];
 const LIMIT_EXPECTED = `an integer from 1 to ${LIMIT_MAX}`;
 
-/** Reads a request strictly, because no existing client depends on less. Throws a 400 that names the parameter. */
+/**
+ * Reads a request strictly, because no existing client depends on less. Throws a 400 that names the parameter. `all`: one
+ * answer has the rows of all pages.
+ */
 function readTableRequest(
   table: TableName,
   { party, query, accept }: { party: string | undefined; query: URLSearchParams; accept: string | undefined },
-): TableRequest {
+) {
   const texts = textsOf(table, query);
   if (party !== undefined) texts.set('party', party);
   const given: Values = new Map();
@@ -198,17 +190,12 @@ function isKnown(tag: string, header: string | undefined): boolean {
  * The CSV of a first page and of all later ones, each of which is read when the client has received the one before: only one
  * page is in memory for a slow client.
  */
-function allPages({
-  question,
-  first,
-  ask,
-  logger,
-}: {
-  readonly question: TableQuestion;
-  readonly first: TableText;
-  readonly ask: (question: TableQuestion, form: TableForm) => Promise<TableText>;
-  readonly logger: Logger;
-}): ReadableStream<Uint8Array> {
+function allPages(
+  question: TableQuestion,
+  first: TableText,
+  ask: (question: TableQuestion, form: TableForm) => Promise<TableText>,
+  logger: Logger,
+): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   async function* pages(): AsyncGenerator<Uint8Array> {
     let page = first;

@@ -31,12 +31,8 @@ import {
   type UsersContext,
 } from './users-request.ts';
 
-interface UsersAreaDeps {
-  readonly users: Users;
-  readonly logger: Logger;
+interface UsersAreaDeps extends Pick<ServeDeps, 'users' | 'logger' | 'clientAddress'> {
   readonly metrics: Metrics;
-  /** The client that failed authentications are counted for; behind trusted proxies the one they name. */
-  readonly clientAddress: (c: UsersContext) => string;
   /** The time of day, for checking tokens. */
   readonly nowMs?: () => number;
 }
@@ -46,13 +42,9 @@ const SHOWN_CHARS_MAX = 200;
 /** Everything under /v2, 404 and 405 in the form of the JSON Ledger API included. */
 export function createUsersArea(deps: UsersAreaDeps): Hono {
   const { users, logger, metrics, clientAddress, nowMs = Date.now } = deps;
-  const serveDeps: ServeDeps = {
-    users,
-    verifier: createTokenVerifier({ users, logger, nowMs }),
-    failures: new FailedAuthentications(users.config.failedAuthPerMinuteMax),
-    clientAddress,
-    logger,
-  };
+  const verifier = createTokenVerifier({ users, logger, nowMs });
+  const failures = new FailedAuthentications(users.config.failedAuthPerMinuteMax);
+  const serveDeps = { users, verifier, failures, clientAddress, logger };
   const version = JSON.stringify(versionAnswer(users.config));
   // Not strict: a trailing slash makes no difference.
   const app = new Hono({ strict: false });
@@ -68,28 +60,26 @@ export function createUsersArea(deps: UsersAreaDeps): Hono {
     })),
   ];
   addRoutes(app, routes, { logger, metrics: metrics.requests });
-  measureTokens(metrics, serveDeps);
-  app.notFound((c) => {
-    const methods = methodsOf(app, c);
-    if (methods.length > 0) return plainText(405, 'Method Not Allowed', { Allow: methods.join(', ') });
-    return unknownPath(c.req.method, targetOf(c).path);
-  });
-  return app;
-}
-
-function measureTokens({ registry }: Metrics, { verifier, failures }: ServeDeps): void {
-  counters(registry, {
+  counters(metrics.registry, {
     holdfast_users_failed_authentications_total: {
       help: 'Requests of the users area without a valid token.',
       read: () => failures.total,
     },
   });
-  gauges(registry, {
+  gauges(metrics.registry, {
     holdfast_users_remembered_tokens: {
       help: 'Verified tokens that are remembered.',
       read: () => verifier.rememberedCount,
     },
   });
+  app.notFound((c) => {
+    const methods = methodsOf(app, c);
+    if (methods.length > 0) return plainText(405, 'Method Not Allowed', { Allow: methods.join(', ') });
+    const uri = targetOf(c).path.slice(0, SHOWN_CHARS_MAX);
+    const errors = [`HttpMethod(${c.req.method}), uri: ${uri}`];
+    return jsonResponse(404, { errors, status: 404, ledgerApiError: null });
+  });
+  return app;
 }
 
 function answer(c: UsersContext, operation: UsersOperation, deps: ServeDeps): Response | Promise<Response> {
@@ -112,33 +102,21 @@ function answer(c: UsersContext, operation: UsersOperation, deps: ServeDeps): Re
     return jsonResponse(200, result);
   };
   const refused = (error: unknown): Response => {
-    const known = asKnownError(error);
-    if (known instanceof HttpFault) {
-      deps.logger.info(logFields(known.status, { reason: known.message }), 'ledger request refused');
-      return plainText(known.status, known.message, known.headers);
+    if (error instanceof HttpFault) {
+      deps.logger.info(logFields(error.status, { reason: error.message }), 'ledger request refused');
+      return plainText(error.status, error.message, error.headers);
     }
+    // An unexpected error is answered without its text; the log has it under the request's id.
+    const known = error instanceof UsersError ? error : new UsersError('INTERNAL', 'unforeseen');
     requestId ??= requestIdOf(c);
-    const { status, body } = errorAnswer(known, {
-      requestId,
-      participantId: deps.users.participantId,
-      service: operation.service,
-      submission: operation.submission === true,
-    });
+    const { status, body } = errorAnswer(known, { requestId, participantId: deps.users.participantId, operation });
+    // Other messages than those of redacted refusals may repeat what was given.
+    const reason = REDACTED.has(known.code) ? { reason: known.message } : {};
     if (status >= 500) deps.logger.error(logFields(status, { err: error }), 'ledger request failed');
-    else deps.logger.info(logFields(status, refusalOf(known)), 'ledger request refused');
+    else deps.logger.info(logFields(status, { code: known.code, ...reason }), 'ledger request refused');
     return jsonResponse(status, body);
   };
   return continueWith(() => serveOperation(c, operation, { deps, traces }), answered, refused);
-}
-
-/** The log has the reason only of redacted refusals: other messages may repeat what was given. */
-function refusalOf({ code, message }: UsersError): object {
-  return code === 'UNAUTHENTICATED' || code === 'PERMISSION_DENIED' ? { code, reason: message } : { code };
-}
-
-function unknownPath(method: string, path: string): Response {
-  const uri = path.slice(0, SHOWN_CHARS_MAX);
-  return jsonResponse(404, { errors: [`HttpMethod(${method}), uri: ${uri}`], status: 404, ledgerApiError: null });
 }
 
 function plainText(status: number, text: string, headers: Readonly<Record<string, string>> = {}): Response {
@@ -156,6 +134,7 @@ interface ServeDeps {
   readonly users: Users;
   readonly verifier: TokenVerifier;
   readonly failures: FailedAuthentications;
+  /** The client that failed authentications are counted for; behind trusted proxies the one they name. */
   readonly clientAddress: (c: UsersContext) => string;
   readonly logger: Logger;
 }
@@ -240,23 +219,7 @@ function bodyBytesMax({ config: { bodyBytesMax }, participantId }: Users, caller
   return hasPower ? bodyBytesMax : Math.min(bodyBytesMax, POWERLESS_BODY_BYTES_MAX);
 }
 
-/** An unexpected error is answered as INTERNAL, without its text; the log has it under the request's id. */
-function asKnownError(error: unknown): UsersError | HttpFault {
-  if (error instanceof UsersError || error instanceof HttpFault) return error;
-  return new UsersError('INTERNAL', 'unforeseen');
-}
-
-const STATUS_OF_GRPC = {
-  3: 400,
-  5: 404,
-  6: 409,
-  7: 403,
-  9: 400,
-  10: 409,
-  13: 500,
-  14: 503,
-  16: 401,
-} as const;
+const STATUS_OF_GRPC = { 3: 400, 5: 404, 6: 409, 7: 403, 9: 400, 10: 409, 13: 500, 14: 503, 16: 401 } as const;
 const REDACTED: ReadonlySet<string> = new Set(['UNAUTHENTICATED', 'PERMISSION_DENIED', 'INTERNAL']);
 /** Codes whose context has no definite_answer, as in the reference. */
 const INDEFINITE: ReadonlySet<string> = new Set([
@@ -274,17 +237,17 @@ const TOKEN_CONTEXT = { ledger_api_error: 'invalid token' };
 interface ErrorParts {
   readonly requestId: string;
   readonly participantId: string;
-  readonly service: 'user' | 'identity provider';
-  readonly submission: boolean;
+  readonly operation: UsersOperation;
 }
 
 /** The error body of the JSON Ledger API, in the form that depends on the code and on who raised it (docs/rules.md, errors). */
 function errorAnswer(error: UsersError, request: ErrorParts): { status: number; body: object } {
   const { grpc, category } = ERROR_CODES[error.code];
   const { requestId } = request;
+  const { message } = error;
   const general = {
     code: error.code,
-    cause: shorten(error.message),
+    cause: message.length <= CAUSE_CHARS_MAX ? message : `${message.slice(0, CAUSE_CHARS_MAX)}...`,
     correlationId: null,
     traceId: requestId,
     context: contextOf(error, request),
@@ -309,21 +272,17 @@ function errorAnswer(error: UsersError, request: ErrorParts): { status: number; 
   return { status: STATUS_OF_GRPC[grpc], body: { ...general, ...differing } };
 }
 
-function contextOf(error: UsersError, { requestId, participantId, service, submission }: ErrorParts): object {
+function contextOf(error: UsersError, { requestId, participantId, operation }: ErrorParts): object {
   const inService = error.raisedBy === 'service';
   return {
     category: String(ERROR_CODES[error.code].category),
     ...(INDEFINITE.has(error.code) ? {} : { definite_answer: 'false' }),
     ...(error.fieldName === undefined ? {} : { field_name: error.fieldName }),
-    participant: inService && service === 'user' ? `'${participantId}'` : participantId,
-    ...(inService && submission ? { submissionId: `'${randomUUID()}'` } : {}),
+    participant: inService && operation.service === 'user' ? `'${participantId}'` : participantId,
+    ...(inService && operation.submission ? { submissionId: `'${randomUUID()}'` } : {}),
     tid: requestId,
     ...(error.raisedBy === 'token' ? TOKEN_CONTEXT : {}),
   };
-}
-
-function shorten(cause: string): string {
-  return cause.length <= CAUSE_CHARS_MAX ? cause : `${cause.slice(0, CAUSE_CHARS_MAX)}...`;
 }
 
 const WINDOW_MS = 60_000;

@@ -32,7 +32,7 @@ import {
 import type { UsersConfig } from '../users/users-config.ts';
 import type { UsersReader, UsersWriter } from '../users/users-store.ts';
 import type { OperationFacts } from './json-operation.ts';
-import { checkPathUserId, checkSameId, checkSameUserId, type QueryParameter } from './users-request.ts';
+import { checkPathUserId, checkSameId, type QueryParameter } from './users-request.ts';
 
 /**
  * An operation and its description; routes and document are made from one list. It has only its names in common with the
@@ -99,34 +99,23 @@ const identityProviderConfig = z
   .meta({ id: 'IdentityProviderConfig' });
 
 const EMPTY_ANSWER = z.strictObject({}).meta({ id: 'EmptyAnswer' });
-export const ERROR = z
-  .strictObject({
-    code: z.string().meta({ description: 'Such as USER_NOT_FOUND; NA where the reason is not given.' }),
-    cause: z.string(),
-    correlationId: z.string().nullable(),
-    traceId: z.string().nullable().meta({ description: 'The id of the request in the log.' }),
-    context: z.record(z.string(), z.string()),
-    resources: z.array(z.array(z.string()).length(2)).meta({ description: 'Pairs of type and name.' }),
-    errorCategory: z.int(),
-    grpcCodeValue: z.int().nullable(),
-    retryInfo: z.string().nullable(),
-    definiteAnswer: z.boolean().nullable(),
-  })
-  .meta({ id: 'Error' });
+
+function answeredEmpty<GivenCall>(rule: (call: GivenCall) => void) {
+  const run = (call: GivenCall): object => {
+    rule(call);
+    return {};
+  };
+  return { answer: EMPTY_ANSWER, run };
+}
 
 /** A user in answers: always every field, in this order. */
 function showUser(user: User): object {
-  return {
-    id: user.id,
-    primaryParty: user.primaryParty,
-    isDeactivated: user.isDeactivated,
-    metadata: {
-      resourceVersion: user.resourceVersion.toString(),
-      annotations: Object.fromEntries(user.annotations),
-    },
-    identityProviderId: user.identityProviderId,
-    primaryPartyAuthentication: user.primaryPartyAuthentication,
+  const { id, primaryParty, isDeactivated, identityProviderId, primaryPartyAuthentication } = user;
+  const metadata = {
+    resourceVersion: user.resourceVersion.toString(),
+    annotations: Object.fromEntries(user.annotations),
   };
+  return { id, primaryParty, isDeactivated, metadata, identityProviderId, primaryPartyAuthentication };
 }
 
 function showRight({ kind, party }: Right): object {
@@ -208,7 +197,7 @@ const USER_OPERATIONS: readonly UsersOperation[] = [
     path: BY_ID,
     body: updateUserRequest,
     answer: userAnswer,
-    checkIds: ({ id, body }) => checkSameId({ path: id, body: body.user?.id ?? null }, 'user'),
+    checkIds: ({ id, body }) => checkSameId(id, body.user?.id ?? null),
     run: (call) => ({ user: showUser(updateUser(call)) }),
   }),
   writing({
@@ -218,12 +207,8 @@ const USER_OPERATIONS: readonly UsersOperation[] = [
     method: 'DELETE',
     path: BY_ID,
     body: null,
-    answer: EMPTY_ANSWER,
     checkIds: checkPathUserId,
-    run: (call) => {
-      deleteUser(call);
-      return {};
-    },
+    ...answeredEmpty(deleteUser),
   }),
   writing({
     ...USER,
@@ -232,12 +217,8 @@ const USER_OPERATIONS: readonly UsersOperation[] = [
     method: 'PATCH',
     path: `${BY_ID}/identity-provider-id`,
     body: moveUserRequest,
-    answer: EMPTY_ANSWER,
-    checkIds: (ids) => checkSameUserId(ids),
-    run: (call) => {
-      moveUser(call);
-      return {};
-    },
+    checkIds: ({ id, body }) => checkSameId(id, body.userId),
+    ...answeredEmpty(moveUser),
   }),
   reading({
     ...USER,
@@ -272,7 +253,7 @@ const RIGHT_OPERATIONS: readonly UsersOperation[] = [
     path: RIGHTS,
     body: changeRightsRequest,
     answer: z.strictObject({ newlyGrantedRights: rights }).meta({ id: 'GrantUserRightsAnswer' }),
-    checkIds: (ids) => checkSameUserId(ids),
+    checkIds: ({ id, body }) => checkSameId(id, body.userId),
     run: (call) => ({ newlyGrantedRights: grantRights(call).map(showRight) }),
   }),
   writing({
@@ -283,7 +264,7 @@ const RIGHT_OPERATIONS: readonly UsersOperation[] = [
     path: RIGHTS,
     body: changeRightsRequest,
     answer: z.strictObject({ newlyRevokedRights: rights }).meta({ id: 'RevokeUserRightsAnswer' }),
-    checkIds: (ids) => checkSameUserId(ids),
+    checkIds: ({ id, body }) => checkSameId(id, body.userId),
     run: (call) => ({ newlyRevokedRights: revokeRights(call).map(showRight) }),
   }),
 ];
@@ -331,7 +312,7 @@ const PROVIDER_OPERATIONS: readonly UsersOperation[] = [
     path: PROVIDER_BY_ID,
     body: updateProviderRequest,
     answer: providerAnswer,
-    checkIds: ({ id, body }) => checkSameId({ path: id, body: body.provider?.id ?? null }, 'idp'),
+    checkIds: ({ id, body }) => checkSameId(id, body.provider?.id ?? null, 'idp'),
     run: (call) => ({ identityProviderConfig: showProvider(updateIdentityProvider(call)) }),
   }),
   writing({
@@ -341,11 +322,7 @@ const PROVIDER_OPERATIONS: readonly UsersOperation[] = [
     method: 'DELETE',
     path: PROVIDER_BY_ID,
     body: null,
-    answer: EMPTY_ANSWER,
-    run: (call) => {
-      deleteIdentityProvider(call);
-      return {};
-    },
+    ...answeredEmpty(deleteIdentityProvider),
   }),
 ];
 

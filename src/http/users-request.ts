@@ -100,18 +100,10 @@ export function parseQuery(parameters: readonly QueryParameter[], search: string
     if (values.length > 1) throw invalidValue(`query parameter ${name}`);
     return values[0] ?? null;
   };
-  return {
-    pageSize: parseInt32(one('pageSize'), 'pageSize'),
-    pageToken: one('pageToken') ?? '',
-    identityProviderId: one('identity-provider-id') ?? '',
-  };
-}
-
-function parseInt32(text: string | null, name: QueryParameter): number {
-  if (text === null) return 0;
-  const value = INT32.test(text) ? Number(text) : Number.NaN;
-  if (!(value >= -INT32_MAX - 1 && value <= INT32_MAX)) throw invalidValue(`query parameter ${name}`);
-  return value;
+  const text = one('pageSize') ?? '0';
+  const pageSize = INT32.test(text) ? Number(text) : Number.NaN;
+  if (!(pageSize >= -INT32_MAX - 1 && pageSize <= INT32_MAX)) throw invalidValue('query parameter pageSize');
+  return { pageSize, pageToken: one('pageToken') ?? '', identityProviderId: one('identity-provider-id') ?? '' };
 }
 
 /** Throws INVALID_ARGUMENT for a malformed user id in a path; only where no body has the id too. */
@@ -121,20 +113,10 @@ export function checkPathUserId({ id }: { readonly id: string }): void {
 }
 
 /** Throws INVALID_ARGUMENT where the body names another user or provider than the path, or none (null). */
-export function checkSameId(ids: { readonly path: string; readonly body: string | null }, what: 'user' | 'idp'): void {
-  if (ids.body === ids.path) return;
-  const shown = ids.body === null ? 'None' : `Some(${ids.body})`;
-  throw invalidArgument(`${ids.path} does not match ${what} in body: ${shown} `, 'json-layer');
-}
-
-export function checkSameUserId({
-  id,
-  body,
-}: {
-  readonly id: string;
-  readonly body: { readonly userId: string };
-}): void {
-  checkSameId({ path: id, body: body.userId }, 'user');
+export function checkSameId(id: string, given: string | null, what: 'user' | 'idp' = 'user'): void {
+  if (given === id) return;
+  const shown = given === null ? 'None' : `Some(${given})`;
+  throw invalidArgument(`${id} does not match ${what} in body: ${shown} `, 'json-layer');
 }
 
 /** Media ranges from the most specific: a less specific one counts only where this is not given. */

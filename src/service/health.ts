@@ -1,7 +1,7 @@
 import { counted } from '../counted.ts';
 import type { HoldingsStore, Snapshot } from '../holdings/facts.ts';
-import type { Health, NotReadyCause, Readiness } from '../http/readiness.ts';
-import type { StreamStatus } from '../http/stream-operation.ts';
+import type { Health, NotReadyCause, Readiness } from '../http/service-operations.ts';
+import type { StreamStatus } from '../http/streams.ts';
 import type { IngestStatus } from '../ingest/ingest-status.ts';
 import { formatTime, type Micros } from '../ledger/time.ts';
 import { deadLetterJson, haltLine, locationText, plainCommand } from '../views/dead-letter-advice.ts';

@@ -7,7 +7,7 @@ import type { AnswerRules } from '../holdings/summary-answer.ts';
 import type { TableQuestion } from '../holdings/table-question.ts';
 import type { TableForm } from '../holdings/table-rows.ts';
 import { gauges } from '../http/prometheus.ts';
-import type { Health, Readiness } from '../http/readiness.ts';
+import type { Health, Readiness } from '../http/service-operations.ts';
 import { describeServer, type PostgresSettings } from '../scale/postgres-connection.ts';
 import { openPostgresStore, type PostgresStore, type StoreStanding, sealingStops } from '../scale/postgres-store.ts';
 import { startSealer } from '../scale/sealer.ts';

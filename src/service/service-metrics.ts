@@ -2,7 +2,7 @@ import type { Registry } from 'prom-client';
 import type { HoldingsStore } from '../holdings/facts.ts';
 import { HoldingsFault } from '../holdings/holdings-fault.ts';
 import { counters, gauges, histograms } from '../http/prometheus.ts';
-import { type Health, NOT_READY_CAUSES } from '../http/readiness.ts';
+import { type Health, NOT_READY_CAUSES } from '../http/service-operations.ts';
 import type { IngestStatus } from '../ingest/ingest-status.ts';
 import { DECISIONS } from '../views/store/dead-letter-store.ts';
 

@@ -73,10 +73,10 @@ export function updateIdentityProvider({
   const stored = findProvider(users, given.id, 'updating');
   const provider: IdentityProvider = {
     id: stored.id,
-    isDeactivated: mask.choose('is_deactivated', { given: given.isDeactivated, stored: stored.isDeactivated }),
-    issuer: mask.choose('issuer', { given: given.issuer || stored.issuer, stored: stored.issuer }),
-    jwksUrl: mask.choose('jwks_url', { given: given.jwksUrl || stored.jwksUrl, stored: stored.jwksUrl }),
-    audience: mask.choose('audience', { given: given.audience, stored: stored.audience }),
+    isDeactivated: mask.choose('is_deactivated', given.isDeactivated, stored.isDeactivated),
+    issuer: mask.choose('issuer', given.issuer || stored.issuer, stored.issuer),
+    jwksUrl: mask.choose('jwks_url', given.jwksUrl || stored.jwksUrl, stored.jwksUrl),
+    audience: mask.choose('audience', given.audience, stored.audience),
   };
   if (provider.issuer !== stored.issuer) checkIssuerFree(users, provider.issuer, 'updating');
   users.updateIdentityProvider(provider);

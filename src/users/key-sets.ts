@@ -10,8 +10,8 @@ import {
 import type { Logger } from 'pino';
 import { fetchFailure, readBounded } from '../bounded-fetch.ts';
 import { BoundedMap } from './bounded-map.ts';
-import type { PublicKeyAlgorithm } from './signed-token.ts';
 import { hasCredentials } from './user.ts';
+import type { PublicKeyAlgorithm } from './users-config.ts';
 
 /** More URLs than providers and services can have; those of former providers are dropped. */
 const URLS_MAX = 128;

@@ -5,7 +5,7 @@ import { SignJWT } from 'jose/jwt/sign';
 import { readSecret } from '../named-file.ts';
 import { closeToOthers } from '../private-file.ts';
 import { Refusal } from '../refusal.ts';
-import type { AuthService, TokenMode } from './signed-token.ts';
+import type { AuthService, TokenMode } from './users-config.ts';
 
 export const LOCAL_SECRET_FILE = 'token-secret';
 const SECRET_BYTES = 48;

@@ -5,13 +5,11 @@ import type { Database } from 'better-sqlite3';
 import BetterSqlite3 from 'better-sqlite3';
 import type { Logger } from 'pino';
 import { makeDatabasePrivate } from '../private-file.ts';
-import { databaseError, USERS_FILE } from './database-error.ts';
 import { localService } from './local-secret.ts';
-import type { AuthService } from './signed-token.ts';
 import { EMPTY_USER } from './user-requests.ts';
-import type { UsersConfig } from './users-config.ts';
+import type { AuthService, UsersConfig } from './users-config.ts';
 import { unavailable } from './users-error.ts';
-import { migrate } from './users-schema.ts';
+import { databaseError, migrate, USERS_FILE } from './users-schema.ts';
 import { RememberingReader, type UsersReader, UsersWriter } from './users-store.ts';
 
 /** How long the start waits for another program's lock. */

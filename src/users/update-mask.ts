@@ -26,7 +26,7 @@ export interface UpdateMask<Field extends string> {
   /** Whether it has the field's own path or a parent's. */
   names(field: Field): boolean;
   /** The value that the field gets: its own path writes even a default value, a parent's only other values. */
-  choose<Value extends string | boolean>(field: Field, values: { given: Value; stored: Value }): Value;
+  choose<Value extends string | boolean>(field: Field, given: Value, stored: Value): Value;
 }
 
 /** Reads an update mask; throws the error of `refused` for its first fault (docs/rules.md, users). */
@@ -48,7 +48,7 @@ export function parseMask<Field extends string>(
     mentioned.has(field) || mentioned.has(ROOT) || mentioned.has(field.slice(0, Math.max(field.lastIndexOf('.'), 0)));
   return {
     names,
-    choose: (field, { given, stored }) => {
+    choose: (field, given, stored) => {
       const isDefault = given === '' || given === false;
       return mentioned.has(field) || (names(field) && !isDefault) ? given : stored;
     },

@@ -38,9 +38,8 @@ import {
   invalidField,
   missingField,
   permissionDenied,
-  tooManyRights,
   UsersError,
-  userError,
+  type UsersErrorCode,
 } from './users-error.ts';
 import type { UsersReader, UsersWriter } from './users-store.ts';
 
@@ -120,7 +119,7 @@ export function updateUser({ users, caller, body }: Call<UsersWriter, UpdateUser
     return userError('INVALID_USER_UPDATE_REQUEST', given.id, message);
   });
   checkProviderExists(users, identityProviderId);
-  const deactivates = mask.choose('is_deactivated', { given: given.isDeactivated, stored: false });
+  const deactivates = mask.choose('is_deactivated', given.isDeactivated, false);
   if (deactivates && given.id === caller.userId) throw invalidArgument('Requesting user cannot self-deactivate');
 
   const stored = findUser(users, { id: given.id, identityProviderId, operation: 'updating user' });
@@ -149,12 +148,13 @@ function parseVersion(text: string): bigint | null {
 function merge(stored: User, given: GivenUser, mask: UpdateMask<(typeof USER_MASK_FIELDS)[number]>): User {
   return {
     ...stored,
-    primaryParty: mask.choose('primary_party', { given: given.primaryParty, stored: stored.primaryParty }),
-    isDeactivated: mask.choose('is_deactivated', { given: given.isDeactivated, stored: stored.isDeactivated }),
-    primaryPartyAuthentication: mask.choose('primary_party_authentication', {
-      given: given.primaryPartyAuthentication,
-      stored: stored.primaryPartyAuthentication,
-    }),
+    primaryParty: mask.choose('primary_party', given.primaryParty, stored.primaryParty),
+    isDeactivated: mask.choose('is_deactivated', given.isDeactivated, stored.isDeactivated),
+    primaryPartyAuthentication: mask.choose(
+      'primary_party_authentication',
+      given.primaryPartyAuthentication,
+      stored.primaryPartyAuthentication,
+    ),
     annotations: mask.names('metadata.annotations')
       ? mergeAnnotations(stored.annotations, given.annotations)
       : stored.annotations,
@@ -188,13 +188,8 @@ export function listRights({ users, caller, id }: Call<UsersReader>): readonly R
   return users.rights(id);
 }
 
-interface UsersPage {
-  readonly users: readonly User[];
-  readonly nextPageToken: string;
-}
-
 /** One page of the users of one identity provider, by the byte value of their ids. */
-export function listUsers({ users, caller, config, query: { pageSize, pageToken } }: Call<UsersReader>): UsersPage {
+export function listUsers({ users, caller, config, query: { pageSize, pageToken } }: Call<UsersReader>) {
   requireUserAdmin(caller);
   const identityProviderId = effectiveProvider(caller, '');
   const after = pageToken === '' ? '' : decodePageToken(pageToken);
@@ -216,8 +211,6 @@ export function listUsers({ users, caller, config, query: { pageSize, pageToken 
 function jsonBytes(annotations: Annotations): number {
   return annotations.size === 0 ? 2 : Buffer.byteLength(JSON.stringify([...annotations]));
 }
-
-type CheckedRequest = Omit<ChangeRightsRequest, 'rights'> & { readonly rights: readonly Right[] };
 
 /**
  * Gives a user rights; the answer has only the new ones (docs/rules.md, users). The limit is
@@ -251,7 +244,7 @@ function heldKeys(users: UsersReader, userId: string): ReadonlySet<string> {
 }
 
 /** The provider's existence is not checked: an unknown one has no users, so the user's look-up refuses it. */
-function checkRequest(caller: Caller, request: ChangeRightsRequest): CheckedRequest {
+function checkRequest(caller: Caller, request: ChangeRightsRequest) {
   requireAdminFor(caller, request.rights);
   const identityProviderId = effectiveProvider(caller, request.identityProviderId);
   checkUserId(request.userId, 'user_id');
@@ -315,6 +308,19 @@ function findUser(
   if (user.identityProviderId !== identityProviderId)
     throw permissionDenied(`the user belongs to another identity provider`, 'service');
   return user;
+}
+
+function userError(code: UsersErrorCode, userId: string, message: string): UsersError {
+  return new UsersError(code, message, { resources: [['USER', userId]] });
+}
+
+/** `operation` as the reference names it in messages, such as `getting user failed for unknown user "bob"`. */
+function tooManyRights(operation: string, userId: string): UsersError {
+  return userError(
+    'TOO_MANY_USER_RIGHTS',
+    userId,
+    `${operation} failed, as user "${userId}" would have too many rights.`,
+  );
 }
 
 /** Field 1 of the reference's protobuf message, a text: the last user id of the page before. */

@@ -5,15 +5,39 @@ import { DURATION_EXPECTED, parseDuration } from '../ledger/duration.ts';
 import { readNamed, readSecret } from '../named-file.ts';
 import { Refusal } from '../refusal.ts';
 import { showGiven } from '../show-given.ts';
-import type { AuthService, Leeway, PublicKeyAlgorithm, TokenMode } from './signed-token.ts';
 import { hasCredentials, USER_ID_PATTERN } from './user.ts';
+
+export type PublicKeyAlgorithm = 'RS256' | 'ES256' | 'ES512';
+
+/**
+ * How a token shows that it is for us (docs/rules.md, tokens): the audience contains exactly this, the scopes contain
+ * exactly this, or the default rules of the participant audience and the scope daml_ledger_api.
+ */
+export type TokenMode =
+  | { readonly kind: 'audience'; readonly audience: string }
+  | { readonly kind: 'scope'; readonly scope: string }
+  | { readonly kind: 'default' };
+
+/**
+ * One configured way to verify tokens. The configuration alone determines the algorithm: the token's header must agree with
+ * it, so no token can choose how it is checked.
+ */
+export type AuthService = (
+  | { readonly kind: 'secret'; readonly secret: Uint8Array }
+  | { readonly kind: 'public-key'; readonly algorithm: PublicKeyAlgorithm; readonly publicKey: KeyObject }
+  | { readonly kind: 'key-set'; readonly url: string }
+) & {
+  readonly mode: TokenMode;
+  /** Where null, the setting for all services applies. */
+  readonly lifetimeMaxS: number | null;
+};
 
 /** The `ledger` key of the configuration file, with its key files read; durations in seconds, as in tokens. */
 export interface UsersConfig {
   /** In the order in which they are tried. Empty: only the data directory's own secret. */
   readonly authServices: readonly AuthService[];
   readonly lifetimeMaxS: number | null;
-  readonly leeway: Leeway;
+  readonly leeway: { readonly expiresAtS: number; readonly issuedAtS: number; readonly notBeforeS: number };
   readonly additionalAdminUserId: string | null;
   readonly usersMax: number;
   readonly rightsPerUserMax: number;

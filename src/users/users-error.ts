@@ -91,16 +91,3 @@ export function unavailable(error: unknown): unknown {
   const message = `nothing was changed: users.db cannot be written now (${error.message})`;
   return new UsersError('INDEX_DB_SQL_TRANSIENT_ERROR', message, { cause: error });
 }
-
-export function userError(code: UsersErrorCode, userId: string, message: string): UsersError {
-  return new UsersError(code, message, { resources: [['USER', userId]] });
-}
-
-/** `operation` as the reference names it in messages, such as `getting user failed for unknown user "bob"`. */
-export function tooManyRights(operation: string, userId: string): UsersError {
-  return userError(
-    'TOO_MANY_USER_RIGHTS',
-    userId,
-    `${operation} failed, as user "${userId}" would have too many rights.`,
-  );
-}

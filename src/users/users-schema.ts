@@ -1,6 +1,16 @@
 import { hash } from 'node:crypto';
-import type { Database } from 'better-sqlite3';
+import BetterSqlite3, { type Database } from 'better-sqlite3';
+import { isDamaged, USERS_DAMAGED } from '../machine-errors.ts';
 import { Refusal } from '../refusal.ts';
+
+export const USERS_FILE = 'users.db';
+
+/** Names users.db in an error of SQLite, because there are two databases; any other error is returned as it is. */
+export function databaseError(error: unknown): unknown {
+  if (!(error instanceof BetterSqlite3.SqliteError)) return error;
+  const named = new Error(`${USERS_FILE}: ${error.message}`, { cause: error });
+  return isDamaged(error) ? Object.assign(named, { code: USERS_DAMAGED }) : named;
+}
 
 /** The first schema of users.db. Ids compare by byte value (BINARY), which is the order of pages. */
 const FIRST_TABLES = `

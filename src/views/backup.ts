@@ -15,8 +15,8 @@ import { dirname, join } from 'node:path';
 import DatabaseFile from 'better-sqlite3';
 import { isDamaged, isMachineError } from '../machine-errors.ts';
 import { Refusal } from '../refusal.ts';
-import { databaseError, USERS_FILE } from '../users/database-error.ts';
 import { LOCAL_SECRET_FILE } from '../users/local-secret.ts';
+import { databaseError, USERS_FILE } from '../users/users-schema.ts';
 import { makeDataDirectory, openForReading, partialViewsFile, viewsFile } from './store/database.ts';
 import { lockForWriting } from './store/writer-lock.ts';
 

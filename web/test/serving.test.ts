@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { dashboardRoutes } from '../../src/http/dashboard-page.ts';
+import { dashboardRoutes } from '../../src/http/web-pages.ts';
 import { startService } from '../../test/support/http/service.ts';
 import { temporaryDirectory } from '../../test/support/program/temporary-directory.ts';
 

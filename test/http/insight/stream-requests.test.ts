@@ -1,5 +1,5 @@
 import { afterAll, expect, it } from 'vitest';
-import { STREAM_EVENTS } from '../../../src/http/stream-operation.ts';
+import { STREAM_EVENTS } from '../../../src/http/streams.ts';
 import { openStream } from '../../support/http/event-stream.ts';
 import { fixture } from '../../support/http/expected-answers.ts';
 import { makeDataDirectory } from '../../support/http/holdings-service.ts';

@@ -8,7 +8,7 @@ import type { AnswerRules } from '../../../src/holdings/summary-answer.ts';
 import { type AppDeps, createApp } from '../../../src/http/app.ts';
 import { SERVER_LIMITS, type ServerLimits, startHttpServer } from '../../../src/http/http-server.ts';
 import { createMetrics } from '../../../src/http/prometheus.ts';
-import type { StreamStatus } from '../../../src/http/stream-operation.ts';
+import type { StreamStatus } from '../../../src/http/streams.ts';
 import { createStreams } from '../../../src/http/streams.ts';
 import { startAnswers } from '../../../src/views/read/server-answers.ts';
 import { openEventLoopStore, openViewsStore, type ViewsStore } from '../../../src/views/read/views-store.ts';

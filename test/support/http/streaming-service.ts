@@ -1,7 +1,12 @@
 import { pino } from 'pino';
 import { createClientAddress, startHttpServer } from '../../../src/http/http-server.ts';
-import { STREAM_LIMITS, type StreamLimits, type StreamStatus } from '../../../src/http/stream-operation.ts';
-import { createStreams, type Streams } from '../../../src/http/streams.ts';
+import {
+  createStreams,
+  STREAM_LIMITS,
+  type StreamLimits,
+  type StreamStatus,
+  type Streams,
+} from '../../../src/http/streams.ts';
 import { openEventLoopStore } from '../../../src/views/read/views-store.ts';
 import { openHoldings, STATUS } from './holdings-service.ts';
 

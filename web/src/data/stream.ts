@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { StreamStatus } from '../../../src/http/stream-operation.ts';
+import type { StreamStatus } from '../../../src/http/streams.ts';
 import { linkTo } from './address.ts';
 import type { Status } from './api.ts';
 

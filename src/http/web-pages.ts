@@ -1,0 +1,140 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import type { Context } from 'hono';
+import { get, HttpFault, type Route } from './routing.ts';
+
+/** An OpenAPI document and where it is served. */
+export interface ServedDocument {
+  readonly name: string;
+  /** Such as /openapi/holdings.json. */
+  readonly path: string;
+  /** The same bytes for all as long as they are right: a slow client does not keep a copy of its own in memory. */
+  readonly read: () => Promise<Bytes>;
+}
+
+type Bytes = Uint8Array<ArrayBuffer>;
+
+const TYPES = {
+  js: 'text/javascript; charset=utf-8',
+  css: 'text/css; charset=utf-8',
+  svg: 'image/svg+xml',
+  png: 'image/png',
+  html: 'text/html; charset=utf-8',
+  json: 'application/json',
+} as const;
+
+/** A page needs only our own origin, and may load nothing else. */
+function securityPolicy(style: string, images: string, more: string): Readonly<Record<string, string>> {
+  const policy = `default-src 'none'; script-src 'self'; style-src ${style}; img-src ${images}; connect-src 'self'; ${more}frame-ancestors 'none'`;
+  return { 'Content-Security-Policy': policy, 'X-Content-Type-Options': 'nosniff' };
+}
+
+const API_PAGE_HEADERS = securityPolicy("'self' 'unsafe-inline'", "'self' data:", '');
+/** No script and no style is inline. */
+const DASHBOARD_HEADERS = {
+  ...securityPolicy("'self'", "'self'", "base-uri 'self'; form-action 'none'; "),
+  'Referrer-Policy': 'no-referrer',
+  Vary: 'Accept-Encoding',
+};
+
+/** Addresses are relative, so that the page also works behind a proxy that serves us under a path of its own. */
+const PAGE = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<title>Holdfast API</title>
+<link rel="icon" type="image/png" href="docs/favicon-32x32.png">
+<link rel="stylesheet" href="docs/swagger-ui.css">
+</head>
+<body>
+<div id="swagger-ui"></div>
+<script src="docs/swagger-ui-bundle.js"></script>
+<script src="docs/swagger-ui-standalone-preset.js"></script>
+<script src="docs/start.js"></script>
+</body>
+</html>
+`;
+
+const API_ASSETS = ['swagger-ui.css', 'swagger-ui-bundle.js', 'swagger-ui-standalone-preset.js', 'favicon-32x32.png'];
+
+/** The API page and the documents that it shows. */
+export function docsRoutes(documents: readonly ServedDocument[]): readonly Route[] {
+  const assets = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+  return [
+    get('/docs', () => send(PAGE, 'html')),
+    get('/docs/start.js', () => send(startScript(documents), 'js')),
+    ...API_ASSETS.map((name) => {
+      /** Read once and the same bytes for all. */
+      let bytes: Bytes | undefined;
+      return get(`/docs/${name}`, () => {
+        bytes ??= readFileSync(join(assets, name));
+        return send(bytes, endingOf(name));
+      });
+    }),
+    ...documents.map(({ path, read }) => get(path, async () => send(await read(), 'json'))),
+  ];
+}
+
+function send(body: string | Bytes, type: keyof typeof TYPES): Response {
+  return new Response(body, { headers: { 'Content-Type': TYPES[type], ...API_PAGE_HEADERS } });
+}
+
+function endingOf(name: string): keyof typeof TYPES {
+  return name.split('.').at(-1) as keyof typeof TYPES;
+}
+
+function startScript(documents: readonly ServedDocument[]): string {
+  const urls = documents.map(({ name, path }) => ({ name, url: path.slice(1) }));
+  return `window.ui = SwaggerUIBundle({
+  urls: ${JSON.stringify(urls)},
+  dom_id: '#swagger-ui',
+  deepLinking: true,
+  presets: [SwaggerUIBundle.presets.apis, SwaggerUIStandalonePreset],
+  layout: 'StandaloneLayout',
+  validatorUrl: null,
+});
+`;
+}
+
+/** Where `npm run build` puts the page, whether this file runs from src/ or from dist/. */
+const BUILT = join(import.meta.dirname, '../../dist/web');
+
+/** The pages by their paths, with the way from each to the root: addresses are relative to it, so that a proxy may serve us under a path of its own. */
+const PAGES = { '/': './', '/snapshots': './', '/owners/{party}': '../' } as const;
+
+/** The dashboard and what it loads, read once. In a checkout that was not built its pages say what to do. */
+export function dashboardRoutes(folder = BUILT): readonly Route[] {
+  if (!existsSync(join(folder, 'index.html'))) return Object.keys(PAGES).map((path) => get(path, unbuilt));
+  const page = readFileSync(join(folder, 'index.html'), 'utf8');
+  const assets = join(folder, 'assets');
+  return [
+    ...Object.entries(PAGES).map(([path, base]) => {
+      const html = Buffer.from(page.replace('<base href="./">', `<base href="${base}">`));
+      return get(path, sender(html, { 'Content-Type': TYPES.html, 'Cache-Control': 'no-cache' }));
+    }),
+    ...readdirSync(assets).map((name) => {
+      const headers = { 'Content-Type': TYPES[endingOf(name)], 'Cache-Control': 'public, max-age=31536000, immutable' };
+      return get(`/assets/${name}`, sender(readFileSync(join(assets, name)), headers));
+    }),
+  ];
+}
+
+function unbuilt(): never {
+  throw new HttpFault(503, 'the dashboard is not built: run `npm run build`, then start the service again');
+}
+
+/** The same bytes for all: a slow client does not keep a copy of its own in memory. */
+function sender(file: Buffer<ArrayBuffer>, own: Readonly<Record<string, string>>): Route['handle'] {
+  const compressed = gzipSync(file, { level: 9 });
+  const headers = { ...own, ...DASHBOARD_HEADERS };
+  return (c) =>
+    acceptsGzip(c)
+      ? new Response(compressed, { headers: { ...headers, 'Content-Encoding': 'gzip' } })
+      : new Response(file, { headers });
+}
+
+function acceptsGzip(c: Context): boolean {
+  return /(?:^|[\s,])gzip(?!\s*;\s*q=0(?:\.0*)?(?:[\s,]|$))/i.test(c.req.header('accept-encoding') ?? '');
+}
