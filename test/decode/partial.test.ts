@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { mainnetLines } from '../../bench/mainnet/feed.ts';
-import { decodeMessage, decodePartially, decodeWhole } from '../../src/decode/decode-message.ts';
+import {
+  decodeMessage,
+  decodePartially,
+  decodeWhole,
+  partialDecoder,
+  tryDecode,
+} from '../../src/decode/decode-message.ts';
+import { containerElements } from '../../src/feed/file/elements.ts';
 import { BadUpdate } from '../../src/ledger/bad-update.ts';
 import type { Decoded } from '../../src/ledger/update.ts';
 import { BAD_UPDATES, badMessage, GOOD } from '../support/decode/bad-updates.ts';
@@ -10,6 +17,7 @@ import { createRandom, type Random } from '../support/ledger/random.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';
 import { scanLine } from '../support/ledger/scan-lines.ts';
 import { soakCount } from '../support/program/soak.ts';
+import { scanLedger } from '../support/scan/ledger.ts';
 
 /** In thousands: 5 usually. */
 const DAMAGED_RUNS = soakCount(5) * 1_000;
@@ -186,30 +194,10 @@ function archive(contractId: string, children = ''): string {
 
 type Change = (line: string, random: Random) => Buffer;
 
-const TOKENS = [
-  '"',
-  ',',
-  ':',
-  '{',
-  '}',
-  '[',
-  ']',
-  '\\',
+const TOKENS = [...'",:{}[]\\ \n\t0-.é\u007f\u0001A', 'e1', 'true', 'null', '\\u0041'];
+const DIGITS = '9 0 59 60 999999999 9007199254740992 .5 0.0000000001 900719.9254740991 900719.9254740992 1. '.split(
   ' ',
-  '\n',
-  '\t',
-  '0',
-  '-',
-  '.',
-  'e1',
-  'true',
-  'null',
-  '\\u0041',
-  'é',
-  '\u007f',
-  '\u0001',
-  'A',
-];
+);
 
 const CHANGES: readonly Change[] = [
   (line, random) => damaged(Buffer.from(line), random),
@@ -237,20 +225,7 @@ const CHANGES: readonly Change[] = [
   (line, random) => {
     const numbers = [...line.matchAll(/"(?:\d{1,30}(?:\.\d{1,12})?|\d{4}-[^"]*)"/g)];
     const number = random.pick(numbers);
-    const digits = random.pick([
-      '9',
-      '0',
-      '59',
-      '60',
-      '999999999',
-      '9007199254740992',
-      '.5',
-      '0.0000000001',
-      '900719.9254740991',
-      '900719.9254740992',
-      '1.',
-      '',
-    ]);
+    const digits = random.pick(DIGITS);
     const at = number.index + 1 + random.below(number[0].length - 1);
     return Buffer.from(line.slice(0, at) + digits + line.slice(at + random.below(3)));
   },
@@ -270,3 +245,50 @@ function shuffled(value: unknown, random: Random): unknown {
   if (random.chance(0.5)) keyed.sort((a, b) => a.key - b.key);
   return Object.fromEntries(keyed.map(({ name, each }) => [name, each]));
 }
+
+/** Some of them as long as a tenth of what is looked at at once. */
+const LINES = scanLedger(7, 200).map((line, i) => line.replace(/}$/, `,"note":"${'é'.repeat((i * 7919) % 13_000)}"}`));
+const decode = (text: string): unknown => tryDecode(Buffer.from(text), { migrationId: 0 });
+const pageOf = (texts: readonly string[]): Buffer => Buffer.from(`{"transactions":[${texts.join(' ,\n')}],"more":{}}`);
+
+function seenIn(page: Buffer): { text: string; seen: Decoded | undefined }[] {
+  const elements = containerElements(page, 'page', partialDecoder(page));
+  return [...elements].map(({ bytes, seen }) => ({ text: bytes.toString(), seen }));
+}
+
+describe('a page that is many times as long as what is looked at at once', () => {
+  it('is decoded as each of its updates is', () => {
+    const seen = seenIn(pageOf(LINES));
+    expect(seen.map(({ text }) => text)).toEqual(LINES);
+    // Reassignments are left to decoding.
+    const plain = seen.filter(({ seen }) => seen !== undefined);
+    expect(plain.length).toBeGreaterThan(LINES.length / 2);
+    expect(plain.map(({ seen }) => seen)).toEqual(plain.map(({ text }) => decode(text)));
+  });
+
+  it('is decoded also while something else is decoded in between', () => {
+    const page = pageOf(LINES);
+    for (const { bytes, seen } of containerElements(page, 'page', partialDecoder(page))) {
+      const alone = decode(bytes.toString());
+      if (seen !== undefined) expect(seen).toEqual(alone);
+    }
+  });
+});
+
+describe('what is left to decoding', () => {
+  const [plain] = LINES as [string];
+
+  it.each([
+    ['a member twice', plain.replace('{', '{"update_id":"a",')],
+    ['a key with an escape', plain.replace('"update_id"', '"update\\u005fid"')],
+    ['a longer one than what is looked at', plain.replace('"note":"', `"note":"${'x'.repeat(300_000)}`)],
+    ['a bad one', plain.replace(/"record_time":"[^"]*"/, '"record_time":"never"')],
+    ['something else', '["update_id"]'],
+    ['what is no JSON', plain.replace(/}$/, ',"note2":tru}')],
+  ])('%s does not disturb what is beside it', (_, odd) => {
+    const known = decode(plain);
+    expect(seenIn(pageOf([plain, odd, plain]))).toEqual(
+      [plain, odd, plain].map((text) => ({ text, seen: text === odd ? undefined : known })),
+    );
+  });
+});

@@ -83,36 +83,6 @@ describe('the digests of snapshots', () => {
     expect(third).toEqual({ at: 'm0 00:30', changesDigest: quiet, digest: sha256({ hex: next }, { hex: quiet }) });
   });
 
-  const QUIET = changesOf('0 2025-02-12T00:20:00Z\n');
-  const BEFORE = '00:01 : +a alice 10\n00:11 : ';
-
-  it.each([
-    ['made and archived in one update', [`${BEFORE}+b bob 5 ; -b\n00:21 :`]],
-    ['made and archived in one interval', [`${BEFORE}+b bob 5\n00:12 : -b\n00:21 :`]],
-    ['made before a forced snapshot and archived after it', [`${BEFORE}+b bob 5`, '00:12 =x : -b\n00:21 =y :']],
-    ['made and archived twice', [`${BEFORE}+b bob 5 ; -b\n00:12 : +b bob 5\n00:13 : -b\n00:21 :`]],
-    ['made by somebody else', [`${BEFORE}+b bob 5 forged ; +c bob 5 unsigned\n00:21 :`]],
-    ['made again while it is active', [`${BEFORE}+a alice 10 at 00:01\n00:21 :`]],
-  ])('do not show a contract that was %s', async (_, texts) => {
-    const second = (await digestsOf(...texts)).find(({ at }) => at === 'm0 00:20')!;
-    expect(second.changesDigest).toBe(QUIET);
-  });
-
-  const NEW_A = `+ u 70000000000 1000000000 1 ${DAY_US + 720_000_000} 13 ${ALICE} 0061\n`;
-
-  it.each([
-    ['archived, and made again', `${BEFORE}-a\n00:12 : +a alice 7\n00:21 :`, ['- 0061\n', NEW_A]],
-    [
-      'made, archived and made again',
-      `${BEFORE}-a\n00:12 : +a alice 7 ; -a ; +a alice 7\n00:21 :`,
-      ['- 0061\n', NEW_A],
-    ],
-    ['archived, made again and archived', `${BEFORE}-a\n00:12 : +a alice 7 ; -a\n00:21 :`, ['- 0061\n']],
-  ])('show a contract of an id that was %s', async (_, text, lines) => {
-    const [, second] = await digestsOf(text);
-    expect(second!.changesDigest).toBe(changesOf('0 2025-02-12T00:20:00Z\n', ...lines));
-  });
-
   it('are none for a forced snapshot, which changes none of those after it', async () => {
     const [one, two, three] = ['00:01 =a : +a alice 10', '00:05 =b : +b bob 5', '00:15 =c : -a\n00:25 =d :'];
     const forced = await digestsOf(one, two, three);

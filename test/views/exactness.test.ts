@@ -1,12 +1,15 @@
 import { describe, expect, it } from 'vitest';
+import { storedId, storedIdHash } from '../../src/ledger/contract-id.ts';
 import { importsOfOne } from '../support/ledger/history.ts';
 import { type LedgerOptions, oddLedger } from '../support/ledger/options.ts';
 import { type Oracle, oracle } from '../support/ledger/oracle.ts';
+import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';
 import { soakCount } from '../support/program/soak.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { differences } from '../support/views/compare-views.ts';
 import { type Format, linesOf, replayInto, TEN_MINUTES_US } from '../support/views/replayed.ts';
+import { dumpViews } from '../support/views/views-dump.ts';
 
 const LEDGERS = soakCount(8);
 const CHUNK_BYTES = [300, 5_000, 64_000, 2 ** 20];
@@ -59,4 +62,111 @@ describe('every answer of a random ledger equals the oracle', () => {
     });
     expect(differences(directory.at('data'), withForced(expected)).slice(0, 10)).toEqual([]);
   });
+});
+
+/** Ids of equal hash: one is text, the other is packed and has the same bytes. */
+function pair(number: number): [string, string] {
+  const letters = [...number.toString().padStart(6, '0')].map((digit) => 'QRSTUVWXYZ'[Number(digit)]).join('');
+  return [letters, Buffer.from(letters).toString('hex')];
+}
+
+/** Two packed ids of equal hash in every migration: their bytes were solved for. */
+const SOLVED = ['0001000064611502', '8d8f0000009a08a9'] as const;
+
+/** Two ids of which the hashes differ, but not in the low 32 bits, by which they are looked up. */
+function pairOfEqualLowBits(): [string, string] {
+  const byLowBits = new Map<number, string>();
+  for (let number = 0; ; number++) {
+    const id = `00${number.toString(16).padStart(8, '0')}`;
+    const hash = storedIdHash(storedId(id), 0);
+    const other = byLowBits.get(hash >>> 0);
+    if (other !== undefined && storedIdHash(storedId(other), 0) !== hash) return [other, id];
+    byLowBits.set(hash >>> 0, id);
+  }
+}
+
+/** A row of `snapshot` without what the ids decide. */
+function withoutDigests(row: string): string {
+  return row.replaceAll(/ \| x'[0-9a-f]{64}'/g, '');
+}
+
+/** The tables without contract ids and what follows from them. */
+function withoutIds(dataDir: string): Record<string, unknown> {
+  const { held, holding, counterfeit, round, snapshot, open_items, ...others } = dumpViews(dataDir);
+  const without = (rows: readonly string[] | undefined, column: number): string[] | undefined =>
+    rows?.map((row) => row.split(' | ').toSpliced(column, 1).join(' | '));
+  const [CHECKSUM, ID_HASH] = [13, 5];
+  return {
+    ...others,
+    holding: without(without(holding, CHECKSUM), 10),
+    held: without(held, ID_HASH),
+    counterfeit: counterfeit?.length,
+    round: without(round, 1)?.toSorted(),
+    snapshot: snapshot?.map(withoutDigests),
+    open_items: open_items?.length,
+  };
+}
+
+describe('contracts whose ids have equal hashes', () => {
+  it('is what these are', () => {
+    for (const [text, packed] of [pair(0), pair(123_456)]) {
+      expect([typeof storedId(text), typeof storedId(packed)]).toEqual(['string', 'object']);
+      expect(storedIdHash(storedId(text), 3)).toBe(storedIdHash(storedId(packed), 3));
+    }
+    for (const migrationId of [0, 1, 4]) {
+      const [one, other] = SOLVED.map((id) => storedIdHash(storedId(id), migrationId));
+      expect(one === other).toBe(migrationId === 0);
+    }
+  });
+
+  it.each([
+    ['text and packed', pair(7)],
+    ['both packed', SOLVED],
+    ['in the low 32 bits alone', pairOfEqualLowBits()],
+  ])('are kept apart: %s', async (_, [one, other]) => {
+    using directory = temporaryDirectory();
+    const text = `
+      00:01 : +a alice 10 ; +b bob 20
+      00:02 : -b ; +b carol 30
+      00:03 : -a ; -b
+      00:04 : +a alice 5 ; +b mallory 1000 forged
+      00:11 : -b ; +b bob 7
+      00:21 : -a ; +a mallory 9 forged
+      00:31 : -a ; -b`;
+    const lines = linesOf(parseLedger(text), 'scan');
+    const equal = lines.map((line) => line.replaceAll('"0061"', `"${one}"`).replaceAll('"0062"', `"${other}"`));
+    await replayInto(directory.at('usual'), [directory.writeLines('usual.ndjson', lines)]);
+    for (const batchEventsMax of [1, 50_000]) {
+      const data = directory.at(`equal ${batchEventsMax}`);
+      const feed = directory.writeLines('equal.ndjson', equal);
+      expect(
+        (await replayInto(data, [feed], { chunkBytes: batchEventsMax === 1 ? 500 : 50_000, batchEventsMax })).halted,
+      ).toBeNull();
+      expect(withoutIds(data)).toEqual(withoutIds(directory.at('usual')));
+    }
+    const unknown = directory.writeLines('unknown.ndjson', [equal[0]!.replaceAll(`"${other}"`, '"0063"'), equal[1]!]);
+    expect((await replayInto(directory.at('unknown'), [unknown])).halted?.given).toBe(`"${other}"`);
+  });
+
+  it.each([1, 2])(
+    'are kept apart in a random ledger where every id shares its hash with another (seed %i)',
+    async (seed) => {
+      using directory = temporaryDirectory();
+      const lines = linesOf(randomLedger(oddLedger(seed + 5_000, { migrations: 2 })), 'scan');
+      const numbers = new Map<string, number>();
+      const equal = lines.map((line) =>
+        line.replaceAll(/"contract_id":"((?:[^"\\]|\\.)*)"/g, (_, id: string) => {
+          const number = numbers.get(id) ?? numbers.size;
+          numbers.set(id, number);
+          return `"contract_id":"${pair(number >> 1)[number % 2]}"`;
+        }),
+      );
+      expect(numbers.size).toBeGreaterThan(400);
+      await replayInto(directory.at('usual'), [directory.writeLines('usual.ndjson', lines)]);
+      const cut = { chunkBytes: 20_000, batchEventsMax: 50 };
+      const { halted } = await replayInto(directory.at('equal'), [directory.writeLines('equal.ndjson', equal)], cut);
+      expect(halted).toBeNull();
+      expect(withoutIds(directory.at('equal'))).toEqual(withoutIds(directory.at('usual')));
+    },
+  );
 });

@@ -52,12 +52,6 @@ describe('a gap of more than 10,000 snapshots', () => {
     expect(dumpViews(directory.at('long'))).toEqual(await wantedViews());
   });
 
-  it('gives the same rows where a checkpoint ends it', async () => {
-    const end = '\ncheckpoint : @s1 06:59:59.5';
-    await replayInto(directory.at('long'), [feedOf('long', `${BEFORE}${end}\n${BEHIND}`)], PERIOD);
-    expect(dumpViews(directory.at('long'))).toEqual(await wantedViews());
-  });
-
   it('bounds one transaction of several shorter gaps too', async () => {
     const text = ['02', '04', '06'].map((hour) => `${hour}:00 =${hour} : +${hour} bob 1`).join('\n');
     const counts: number[] = [];
@@ -118,15 +112,5 @@ describe('a gap of more than 10,000 snapshots', () => {
     }
     expect(failures).toBeGreaterThan(1);
     expect(dumpViews(directory.at('.'))).toEqual(await wantedViews());
-  });
-
-  it('is sealed at once where a retry applies the update behind it', async () => {
-    const gapMaxUs = 3600 * SECOND_US;
-    const feed = feedOf('long', LONG);
-    await replayInto(directory.at('long'), [feed], { ...PERIOD, recordTimeGapMaxUs: gapMaxUs });
-    expect(snapshotsIn('long')).toBe(1);
-    expect(await holdfast('dead-letters', 'retry', '--data', directory.at('long'))).toMatchObject({ code: 0 });
-    await replayInto(directory.at('long'), [feed], PERIOD);
-    expect(dumpViews(directory.at('long'))).toEqual(await wantedViews());
   });
 });

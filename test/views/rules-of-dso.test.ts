@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { parseLedger, partyOf } from '../support/ledger/parse-ledger.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
-import { outcome } from '../support/views/outcome.ts';
+import { expectCase, ledgerCases, outcome } from '../support/views/outcome.ts';
 import { linesOf, replayInto } from '../support/views/replayed.ts';
-import { dumpViews, storedDso } from '../support/views/views-dump.ts';
 
 const DSO = partyOf('DSO');
 const FORGER = partyOf('forger');
@@ -26,21 +25,13 @@ describe('rule 10: counterfeits', () => {
     expect((await outcome(`${text}\n00:12 : -x\n00:13 : -x`)).halted).toMatch(/^line 5: /);
   });
 
-  it('may use an id that was archived, and an archived counterfeit frees its id', async () => {
-    const text = '00:01 : +a alice 10\n00:02 : -a\n00:03 : +a mallory 5 forged\n00:04 : -a\n00:05 : +a bob 20\n00:11 :';
-    expect(await outcome(text)).toMatchObject({ halted: null, snapshots: ['m0 00:10: bob 20'] });
-  });
-
-  it('created again while active is ignored, whatever it says', async () => {
-    const text = '00:01 : +a alice 10\n00:02 : +x mallory 5 forged\n00:03 : +x mallory 6 forged\n00:04 : -x\n00:11 :';
-    const { halted, counts } = await outcome(text);
-    expect({ halted, ...counts }).toMatchObject({ halted: null, counterfeits: 1, createsRepeated: 1 });
-  });
-
-  it('is known in its own migration only', async () => {
-    const { halted } = await outcome('00:01 : +a alice 10 ; +x mallory 5 forged\n00:02 m1 : -x');
-    expect(halted).toMatch(/^line 2: /);
-  });
+  it.each(
+    ledgerCases(`
+may use an id that was archived, and an archived counterfeit frees its id | 00:01 : +a alice 10 / 00:02 : -a / 00:03 : +a mallory 5 forged / 00:04 : -a / 00:05 : +a bob 20 / 00:11 : | m0 00:10: bob 20
+created again while active is ignored, whatever it says | 00:01 : +a alice 10 / 00:02 : +x mallory 5 forged / 00:03 : +x mallory 6 forged / 00:04 : -x / 00:11 : | counterfeits 1 & createsRepeated 1
+is known in its own migration only | 00:01 : +a alice 10 ; +x mallory 5 forged / 00:02 m1 : -x | halted line 2:
+`),
+  )('%s', (_, ledger, wanted) => expectCase(ledger, wanted));
 
   it('is checked by its dso before any other field, and no other field is ever checked', async () => {
     using directory = temporaryDirectory();
@@ -85,20 +76,5 @@ describe('the DSO', () => {
     const wanted = { dso: DSO, snapshots: ['m0 00:10: alice 10'] };
     expect(await outcome(text, { dso: DSO })).toMatchObject(wanted);
     expect((await outcome(text)).snapshots).toEqual(['m0 00:10: mallory 10']);
-  });
-
-  it('is stored with the directory: pinned later it must be the same, another one is refused', async () => {
-    using directory = temporaryDirectory();
-    const data = directory.at('data');
-    const feed = directory.writeLines('feed.ndjson', linesOf(parseLedger('00:01 : +a alice 10'), 'scan'));
-    const pinned = (): string | undefined => dumpViews(data).setting?.[0]?.split(' | ')[3];
-    await replayInto(data, [feed]);
-    expect([storedDso(data), pinned()]).toEqual([DSO, '0']);
-    await expect(replayInto(data, [feed], { dso: FORGER })).rejects.toThrow(
-      `--dso ${FORGER}: the views of this directory count the coins of ${DSO}; use another --data`,
-    );
-    await replayInto(data, [feed], { dso: DSO });
-    await replayInto(data, [feed]);
-    expect([storedDso(data), pinned()]).toEqual([DSO, '1']);
   });
 });

@@ -1,87 +1,52 @@
 import { describe, expect, it } from 'vitest';
 import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
-import { outcome } from '../support/views/outcome.ts';
+import { expectCase, ledgerCases, outcome } from '../support/views/outcome.ts';
 import { type Format, linesOf, replayInto } from '../support/views/replayed.ts';
 import { dumpViews } from '../support/views/views-dump.ts';
 
 const OTHER_CONTENT = 'expected an id that is not active, or a create equal to the one that made it';
 
-/** The only snapshot that a ledger seals at 00:10 when a later update follows it, or why it halted. */
-async function atTen(text: string): Promise<string> {
-  const { snapshots, halted } = await outcome(`${text}\n00:11 :`);
-  return halted ?? snapshots.join(' | ').replace('m0 00:10: ', '');
-}
+/** Each is followed by an update at 00:11, which seals the snapshot of 00:10. */
+const inOneInterval = (_: string, ledger: string, wanted: string): Promise<void> =>
+  expectCase(`${ledger} / 00:11 :`, wanted.startsWith('halted') ? wanted : `m0 00:10: ${wanted}`);
+
+const ORDER = ledgerCases(`
+a transient contract leaves nothing | 00:01 : +a alice 10 ; -a | nobody
+a transient contract among others | 00:01 : +a alice 10 ; +b alice 5 ; -a ; +c bob 1 | alice 5, bob 1
+created, archived and created again in one update | 00:01 : +a alice 10 ; -a ; +a alice 10 | alice 10
+archived and created again in another | 00:01 : +a alice 10 / 00:02 : -a ; +a bob 20 ; -a ; +a carol 30 | carol 30
+a create that is not on the active set | 00:01 : +a alice 10 off ; +b bob 20 | bob 20
+an archive that is not on the active set | 00:01 : +a alice 10 / 00:02 : -a off | alice 10
+an exercise that consumes nothing | 00:01 : +a alice 10 / 00:02 : -a unused | alice 10
+a coin that is only used and never seen | 00:01 : +a alice 10 / 00:02 : -b unused | alice 10
+an archive before its create is bad | 00:01 : -a ; +a alice 10 | halted never created or is archived already
+an archive of what was archived is bad | 00:01 : +a alice 10 / 00:02 : -a / 00:03 : -a | halted line 3:
+an archive of what is not on the active set is bad | 00:01 : +a alice 10 off / 00:02 : -a | halted line 2:
+an archive in an update whose end is bad | 00:01 : +a alice 10 / 00:02 : -a ; -a | halted line 2:
+`);
 
 describe('rule 7: events in feed order', () => {
-  it.each([
-    ['a transient contract leaves nothing', '00:01 : +a alice 10 ; -a', 'nobody'],
-    ['a transient contract among others', '00:01 : +a alice 10 ; +b alice 5 ; -a ; +c bob 1', 'alice 5, bob 1'],
-    ['created, archived and created again in one update', '00:01 : +a alice 10 ; -a ; +a alice 10', 'alice 10'],
-    [
-      'archived and created again in another',
-      '00:01 : +a alice 10\n00:02 : -a ; +a bob 20 ; -a ; +a carol 30',
-      'carol 30',
-    ],
-    ['a create that is not on the active set', '00:01 : +a alice 10 off ; +b bob 20', 'bob 20'],
-    ['an archive that is not on the active set', '00:01 : +a alice 10\n00:02 : -a off', 'alice 10'],
-    ['an exercise that consumes nothing', '00:01 : +a alice 10\n00:02 : -a unused', 'alice 10'],
-    ['a coin that is only used and never seen', '00:01 : +a alice 10\n00:02 : -b unused', 'alice 10'],
-  ])('%s', async (_, text, wanted) => {
-    expect(await atTen(text)).toBe(wanted);
-  });
-
-  it.each([
-    ['an archive before its create', '00:01 : -a ; +a alice 10', /^line 1: .*never created or is archived already$/],
-    ['an archive of what was archived', '00:01 : +a alice 10\n00:02 : -a\n00:03 : -a', /^line 3: /],
-    ['an archive of what is not on the active set', '00:01 : +a alice 10 off\n00:02 : -a', /^line 2: /],
-    ['an archive in an update whose end is bad', '00:01 : +a alice 10\n00:02 : -a ; -a', /^line 2: /],
-  ])('is bad: %s', async (_, text, wanted) => {
-    expect(await atTen(text)).toMatch(wanted);
-  });
-
-  it('numbers owners and contracts at their first create, also where it leaves nothing', async () => {
-    using directory = temporaryDirectory();
-    const text = '00:01 : +a zoe 10 ; -a\n00:02 : +b adam 20\n00:11 : +c zoe 5';
-    const feed = directory.writeLines('feed.ndjson', linesOf(parseLedger(text), 'scan'));
-    await replayInto(directory.at('data'), [feed]);
-    const { owner, holding, owner_total: versions } = dumpViews(directory.at('data'));
-    expect(owner).toEqual(['1 | 0 | "zoe::1220ab"', '2 | 0 | "adam::1220ab"']);
-    expect(holding?.map((row) => row.split(' | ').slice(0, 3))).toEqual([
-      ['2', '2', '1'],
-      ['3', '1', '2'],
-    ]);
-    expect(versions?.map((row) => row.split(' | ').slice(0, 2))).toEqual([
-      ['1', '1'],
-      ['1', '2'],
-      ['2', '1'],
-    ]);
-  });
-
-  it('takes keys of events_by_id in any order, from the roots down', async () => {
-    using directory = temporaryDirectory();
-    const many = Array.from({ length: 12 }, (_, i) => `+c${i} alice ${i + 1} ; -c${i}`).join(' ; ');
-    const [line = '', ...rest] = linesOf(parseLedger(`00:01 : ${many} ; +a alice 10\n00:11 :`), 'scan');
-    const update = JSON.parse(line) as { events_by_id: Record<string, unknown> };
-    for (const keys of [Object.keys(update.events_by_id).reverse(), Object.keys(update.events_by_id).sort()]) {
-      const shuffled = {
-        ...update,
-        events_by_id: Object.fromEntries(keys.map((key) => [key, update.events_by_id[key]])),
-      };
-      const feed = directory.writeLines('feed.ndjson', [JSON.stringify(shuffled), ...rest]);
-      const data = directory.at(`data ${keys[0]}`);
-      expect((await replayInto(data, [feed])).halted).toBeNull();
-      expect(dumpViews(data).holding).toHaveLength(1);
-    }
-  });
+  it.each(ORDER)('%s', inOneInterval);
 });
 
-describe('rule 8: a template is its package name and entity', () => {
-  it('an archive may name another package id than the create, and so may a create again', async () => {
-    expect(await atTen('00:01 : +a alice 10 ; +b bob 20 locked\n00:02 : -a upgraded ; -b upgraded')).toBe('nobody');
-    expect(await atTen('00:01 : +a alice 10\n00:02 : +a alice 10 upgraded at 00:01')).toBe('alice 10');
-  });
+const REPEATED = ledgerCases(`
+an archive may name another package id than the create | 00:01 : +a alice 10 ; +b bob 20 locked / 00:02 : -a upgraded ; -b upgraded | nobody
+and so may a create again | 00:01 : +a alice 10 / 00:02 : +a alice 10 upgraded at 00:01 | alice 10
+an unassignment leaves its coin held | 00:01 : +a alice 10 / 00:02 unassignment : -a | alice 10
+an unassignment of what is unknown | 00:01 : +a alice 10 / 00:02 unassignment : -b | alice 10
+an assignment of what is active | 00:01 : +a alice 10 / 00:02 @s2 assignment : +a alice 10 at 00:01 | alice 10
+an assignment of what is not | 00:01 : +a alice 10 / 00:02 @s2 assignment : +b bob 20 | alice 10, bob 20
+a coin that leaves, arrives and is spent there | 00:01 : +a alice 10 / 00:02 unassignment : -a / 00:03 @s2 assignment : +a alice 10 at 00:01 / 00:04 @s2 : -a | nobody
+a create of an id that was archived | 00:01 : +a alice 10 / 00:02 : -a / 00:03 : +a bob 20 | bob 20
+an equal create of an active id | 00:01 : +a alice 10 / 00:02 : +a alice 10 at 00:01 | alice 10
+an equal create in one update | 00:01 : +a alice 10 ; +a alice 10 | alice 10
+signatories in another order | 00:01 : +a alice 10 / 00:02 : +a alice 10 at 00:01 reordered | alice 10
+an equal create of a lock | 00:01 : +a alice 10 locked / 00:02 : +a alice 10 locked at 00:01 | alice 0 + 10 locked
+an equal create of a round | 00:01 : +r round 5 ; +a alice 1 / 00:02 : +r round 5 at 00:01 | alice 1
+`);
 
+describe('rule 8: a template is its package name and entity', () => {
   it('an archive of another entity than the create is bad', async () => {
     using directory = temporaryDirectory();
     const lines = linesOf(parseLedger('00:01 : +a alice 10\n00:02 : -a'), 'ledger-api');
@@ -92,29 +57,7 @@ describe('rule 8: a template is its package name and entity', () => {
 });
 
 describe('rule 9: reassignments and repeated creates', () => {
-  it.each([
-    ['an unassignment leaves its coin held', '00:01 : +a alice 10\n00:02 unassignment : -a', 'alice 10'],
-    ['an unassignment of what is unknown', '00:01 : +a alice 10\n00:02 unassignment : -b', 'alice 10'],
-    ['an assignment of what is active', '00:01 : +a alice 10\n00:02 @s2 assignment : +a alice 10 at 00:01', 'alice 10'],
-    ['an assignment of what is not', '00:01 : +a alice 10\n00:02 @s2 assignment : +b bob 20', 'alice 10, bob 20'],
-    [
-      'a coin that leaves, arrives and is spent there',
-      '00:01 : +a alice 10\n00:02 unassignment : -a\n00:03 @s2 assignment : +a alice 10 at 00:01\n00:04 @s2 : -a',
-      'nobody',
-    ],
-    ['a create of an id that was archived', '00:01 : +a alice 10\n00:02 : -a\n00:03 : +a bob 20', 'bob 20'],
-    ['an equal create of an active id', '00:01 : +a alice 10\n00:02 : +a alice 10 at 00:01', 'alice 10'],
-    ['an equal create in one update', '00:01 : +a alice 10 ; +a alice 10', 'alice 10'],
-    ['signatories in another order', '00:01 : +a alice 10\n00:02 : +a alice 10 at 00:01 reordered', 'alice 10'],
-    [
-      'an equal create of a lock',
-      '00:01 : +a alice 10 locked\n00:02 : +a alice 10 locked at 00:01',
-      'alice 0 + 10 locked',
-    ],
-    ['an equal create of a round', '00:01 : +r round 5 ; +a alice 1\n00:02 : +r round 5 at 00:01', 'alice 1'],
-  ])('%s', async (_, text, wanted) => {
-    expect(await atTen(text)).toBe(wanted);
-  });
+  it.each(REPEATED)('%s', inOneInterval);
 
   it.each([
     ['another owner', '+a alice 10', '+a bob 10 at 00:01'],
@@ -129,8 +72,8 @@ describe('rule 9: reassignments and repeated creates', () => {
     ['a coin in place of a counterfeit', '+x alice 1 ; +a alice 10 forged', '+a alice 10 at 00:01'],
     ['a round in place of a counterfeit', '+x alice 1 ; +a alice 10 forged', '+a round 5 at 00:01'],
   ])('a create of an active id with other content is bad: %s', async (_, first, second) => {
-    expect(await atTen(`00:01 : ${first}\n00:02 : ${second}`)).toBe(`line 2: given "0061", ${OTHER_CONTENT}`);
-    expect(await atTen(`00:01 : ${first} ; ${second}`)).toBe(`line 1: given "0061", ${OTHER_CONTENT}`);
+    await expectCase(`00:01 : ${first} / 00:02 : ${second}`, `halted line 2: given "0061", ${OTHER_CONTENT}`);
+    await expectCase(`00:01 : ${first} ; ${second}`, `halted line 1: given "0061", ${OTHER_CONTENT}`);
   });
 
   it('counts equal creates, and the row of the first one stays', async () => {

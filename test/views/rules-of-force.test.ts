@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { openViewsStore } from '../../src/views/read/views-store.ts';
 import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../support/program/temporary-directory.ts';
-import { holds, outcome, ownersAt } from '../support/views/outcome.ts';
+import { expectCase, holds, ledgerCases, ownersAt } from '../support/views/outcome.ts';
 import { linesOf, replayInto } from '../support/views/replayed.ts';
 import { dumpViews } from '../support/views/views-dump.ts';
 
@@ -22,21 +22,18 @@ function sealed(directory: TemporaryDirectory): string[] {
   });
 }
 
-describe('rule 12: a forced snapshot', () => {
-  it('is at the largest record time applied, and includes what came late with a smaller one', async () => {
-    const text = '00:01 : +a alice 10\n00:12:30 : +b bob 20\n00:02 @s2 : +c carol 30';
-    expect((await outcome(text, { seal: true })).snapshots).toEqual([
-      'm0 00:10: alice 10',
-      'm0 00:12:30: alice 10, bob 20, carol 30',
-    ]);
-  });
+const SEALED = ledgerCases(`
+is at the largest record time applied, and includes what came late with a smaller one | 00:01 : +a alice 10 / 00:12:30 : +b bob 20 / 00:02 @s2 : +c carol 30 | m0 00:10: alice 10 & m0 00:12:30: alice 10, bob 20, carol 30
+is the newest snapshot where one is later | 00:01 : +a alice 10 / checkpoint : @s1 00:20 | m0 00:10: alice 10 & m0 00:20: alice 10
+is the newest snapshot where one is at that time | 00:01 : +a alice 10 / 00:10 : / checkpoint : @s1 00:10 | m0 00:10: alice 10
+is of the newest migration that has an update other than an import | 00:01 : +a alice 10 / 00:05 m1 : +b bob 20 / import m2 : +c carol 30 / 00:07 : -a | m1 00:05: bob 20
+is not sealed where nothing but imports was applied | import : +a alice 10 | none
+is not sealed where nothing was applied | checkpoint : @s1 00:10 | none
+is not sealed in a directory that is halted | 00:01 : +a alice 10 / 00:02 : -b | halted line 2 & none
+`);
 
-  it('is the newest snapshot where one is at that time or later', async () => {
-    const quiet = '00:01 : +a alice 10\ncheckpoint : @s1 00:20';
-    expect((await outcome(quiet, { seal: true })).snapshots).toEqual(['m0 00:10: alice 10', 'm0 00:20: alice 10']);
-    const atTime = '00:01 : +a alice 10\n00:10 :\ncheckpoint : @s1 00:10';
-    expect((await outcome(atTime, { seal: true })).snapshots).toEqual(['m0 00:10: alice 10']);
-  });
+describe('rule 12: a forced snapshot', () => {
+  it.each(SEALED)('%s', (_, ledger, wanted) => expectCase(ledger, wanted, { seal: true }));
 
   it('is not sealed again while nothing came since, and what came with a smaller time waits for the next', async () => {
     using directory = temporaryDirectory();
@@ -86,20 +83,5 @@ describe('rule 12: a forced snapshot', () => {
       holders.push(owners.map((owner) => (holds(owner) ? 1 : 0)).join(''));
     }
     expect(holders).toEqual(['100', '110', '110', '110', '011']);
-  });
-
-  it('is of the newest migration that has an update other than an import', async () => {
-    const text = '00:01 : +a alice 10\n00:05 m1 : +b bob 20\nimport m2 : +c carol 30\n00:07 : -a';
-    expect((await outcome(text, { seal: true })).snapshots).toEqual(['m1 00:05: bob 20']);
-  });
-
-  it('is not sealed where nothing but imports was applied, or nothing at all', async () => {
-    expect((await outcome('import : +a alice 10', { seal: true })).snapshots).toEqual([]);
-    expect((await outcome('checkpoint : @s1 00:10', { seal: true })).snapshots).toEqual([]);
-  });
-
-  it('is not sealed in a directory that is halted', async () => {
-    const { snapshots, halted } = await outcome('00:01 : +a alice 10\n00:02 : -b', { seal: true });
-    expect({ snapshots, halted }).toEqual({ snapshots: [], halted: expect.stringMatching(/^line 2/) });
   });
 });

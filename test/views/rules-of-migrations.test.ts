@@ -2,119 +2,39 @@ import { describe, expect, it } from 'vitest';
 import { openViewsStore } from '../../src/views/read/views-store.ts';
 import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
-import { outcome } from '../support/views/outcome.ts';
+import { expectCase, ledgerCases, outcome } from '../support/views/outcome.ts';
 import { linesOf, replayInto } from '../support/views/replayed.ts';
 import { dumpViews, storedOffset } from '../support/views/views-dump.ts';
 
+const OTHER = 'given "0061", expected an id that is not active, or a create equal to the one that made it';
+const UNKNOWN =
+  'given "0061", expected the id of a coin or round that is active in migration 1: this Amulet was never created or is archived already';
+const IMPORTS = ledgerCases(`
+belong to its first snapshot, and their ids may be active in an older one | 00:01 : +a alice 10 ; +b bob 20 / import m1 : +a alice 10 / import m1 : +b bob 20 / 00:03 m1 : -a / 00:11 m1 : / 00:12 : -b | m0 00:10: alice 10, bob 20 & m1 00:10: bob 20
+start no grid | import : +a alice 10 / import : +b bob 20 | none
+seal nothing | 00:01 : +a alice 10 / import m1 : +a alice 10 / 00:08 : -a | none
+are redelivered where their contract is active with equal content, before the first other update | import : +a alice 10 / import : +b bob 20 / import : +a alice 10 / 00:01 : / 00:11 : | m0 00:10: alice 10, bob 20 & updates 4 & redelivered 1 & importsLate 0
+are bad with other content, before the first other update | import : +a alice 10 / import : +a alice 11 | halted line 2: ${OTHER}
+are skipped and counted apart after the first other update, whether their contract is known or not | import : +a alice 10 / 00:01 : -a / import : +a alice 10 / import : +b bob 20 / import : +c carol 11 / 00:11 : | m0 00:10: nobody & updates 3 & redelivered 0 & importsLate 3
+have several creates in format B, and are redelivered where all of them are there with equal content | import =x : +a alice 10 ; +b bob 20 / import =y : +b bob 20 ; +c carol 30 / import =z : +c carol 30 ; +a alice 10 / import =x : +a alice 10 ; +b bob 20 / 00:01 : -b / 00:11 : | m0 00:10: alice 10, carol 30 & updates 4 & redelivered 2 & createsRepeated 5 & importsLate 0
+of several creates are bad where one has other content | import : +a alice 10 / import : +b bob 20 ; +a alice 11 ; +c carol 30 / 00:01 : +d dave 1 / 00:11 : | halted line 2: ${OTHER}
+of several creates are skipped whole after the first other update, even with other content | import : +a alice 10 ; +b bob 20 / 00:01 : -a / import : +a alice 10 ; +b bob 20 / import : +b bob 21 ; +c carol 30 / 00:11 : | m0 00:10: bob 20 & updates 3 & redelivered 0 & createsRepeated 0 & importsLate 2
+do not follow rule 1: they may have one update id, and come after a checkpoint | checkpoint : @s1 00:05 / import =x : +a alice 10 / import =x : +b bob 20 / 00:06 : -a / 00:11 : | m0 00:10: bob 20
+bring rounds and counterfeits too | import : +r round 7 / import : +x mallory 1000 forged / import : +r round 7 / import : +x mallory 1000 forged / 00:01 : -x ; +a alice 10 / 00:11 : | m0 00:10: alice 10 & lowestOpenRound 7 & redelivered 2 & counterfeits 1
+`);
+const APART = ledgerCases(`
+have rounds of their own: the newest one decides the lowest that is open | 00:01 : +r round 5 ; +s round 6 / 00:02 m1 : +r round 8 / 00:03 m1 : +t round 7 / 00:04 : -r | lowestOpenRound 7
+have rounds of their own, also archived | 00:01 : +r round 5 ; +s round 6 / 00:02 m1 : +r round 8 / 00:03 m1 : +t round 7 / 00:04 : -r / 00:05 m1 : -t | lowestOpenRound 8
+are kept apart by an archive: an id active in one is unknown in another | 00:01 : +a alice 10 / 00:02 m1 : -a | halted line 2: ${UNKNOWN}
+accept later updates when a newer one has begun | 00:01 : +a alice 10 / 00:02 m3 : +b bob 20 / 00:11 : -a / 00:12 m3 : -b / 00:21 : +c carol 30 | m0 00:10: alice 10 & m0 00:20: nobody & m3 00:10: bob 20
+`);
+
 describe('rule 5: imports open a migration', () => {
-  it('belong to its first snapshot, and their ids may be active in an older one', async () => {
-    const text = `
-      00:01 : +a alice 10 ; +b bob 20
-      import m1 : +a alice 10
-      import m1 : +b bob 20
-      00:03 m1 : -a
-      00:11 m1 :
-      00:12 : -b`;
-    const { halted, snapshots } = await outcome(text);
-    expect({ halted, snapshots }).toEqual({
-      halted: null,
-      snapshots: ['m0 00:10: alice 10, bob 20', 'm1 00:10: bob 20'],
-    });
-  });
+  it.each(IMPORTS)('%s', (_, ledger, wanted) => expectCase(ledger, wanted));
 
-  it('move no time: no grid starts and nothing is sealed by them', async () => {
-    expect(await outcome('import : +a alice 10\nimport : +b bob 20')).toMatchObject({ halted: null, snapshots: [] });
-    const text = '00:01 : +a alice 10\nimport m1 : +a alice 10\n00:08 : -a';
-    expect((await outcome(text)).snapshots).toEqual([]);
-  });
-
-  it('are redelivered where their contract is active with equal content, before the first other update', async () => {
-    const text = `
-      import : +a alice 10
-      import : +b bob 20
-      import : +a alice 10
-      00:01 :
-      00:11 :`;
-    const { counts, snapshots } = await outcome(text);
-    expect(snapshots).toEqual(['m0 00:10: alice 10, bob 20']);
-    expect(counts).toMatchObject({ updates: 4, redelivered: 1, importsLate: 0 });
-  });
-
-  it('are bad with other content, before the first other update', async () => {
-    const { halted } = await outcome('import : +a alice 10\nimport : +a alice 11');
-    expect(halted).toBe(
-      'line 2: given "0061", expected an id that is not active, or a create equal to the one that made it',
-    );
-  });
-
-  it('are skipped and counted apart after the first other update, whether their contract is known or not', async () => {
-    const text = `
-      import : +a alice 10
-      00:01 : -a
-      import : +a alice 10
-      import : +b bob 20
-      import : +c carol 11
-      00:11 :`;
-    const { counts, snapshots, halted } = await outcome(text);
-    expect({ halted, snapshots }).toEqual({ halted: null, snapshots: ['m0 00:10: nobody'] });
-    expect(counts).toMatchObject({ updates: 3, redelivered: 0, importsLate: 3 });
-  });
-
-  it('have several creates in format B, and are redelivered where all of them are there with equal content', async () => {
-    const text = `
-      import =x : +a alice 10 ; +b bob 20
-      import =y : +b bob 20 ; +c carol 30
-      import =z : +c carol 30 ; +a alice 10
-      import =x : +a alice 10 ; +b bob 20
-      00:01 : -b
-      00:11 :`;
-    const { counts, snapshots, halted } = await outcome(text);
-    expect({ halted, snapshots }).toEqual({ halted: null, snapshots: ['m0 00:10: alice 10, carol 30'] });
-    expect(counts).toMatchObject({ updates: 4, redelivered: 2, createsRepeated: 5, importsLate: 0 });
-  });
-
-  it('are bad where one of several creates has other content, and then none of them is applied', async () => {
-    const text = 'import : +a alice 10\nimport : +b bob 20 ; +a alice 11 ; +c carol 30\n00:01 : +d dave 1\n00:11 :';
-    const { halted, snapshots } = await outcome(text, { onBadUpdate: 'quarantine' });
-    expect({ halted, snapshots }).toEqual({ halted: null, snapshots: ['m0 00:10: alice 10, dave 1'] });
-    expect((await outcome(text)).halted).toBe(
-      'line 2: given "0061", expected an id that is not active, or a create equal to the one that made it',
-    );
-  });
-
-  it('of several creates are skipped whole after the first other update, even with other content', async () => {
-    const text = `
-      import : +a alice 10 ; +b bob 20
-      00:01 : -a
-      import : +a alice 10 ; +b bob 20
-      import : +b bob 21 ; +c carol 30
-      00:11 :`;
-    const { counts, snapshots, halted } = await outcome(text);
-    expect({ halted, snapshots }).toEqual({ halted: null, snapshots: ['m0 00:10: bob 20'] });
-    expect(counts).toMatchObject({ updates: 3, redelivered: 0, createsRepeated: 0, importsLate: 2 });
-  });
-
-  it('do not follow rule 1: they may have one update id, and come after a checkpoint', async () => {
-    const text = 'checkpoint : @s1 00:05\nimport =x : +a alice 10\nimport =x : +b bob 20\n00:06 : -a\n00:11 :';
-    const { snapshots, halted } = await outcome(text);
-    expect({ halted, snapshots }).toEqual({ halted: null, snapshots: ['m0 00:10: bob 20'] });
-  });
-
-  it('bring rounds and counterfeits too', async () => {
-    const text = `
-      import : +r round 7
-      import : +x mallory 1000 forged
-      import : +r round 7
-      import : +x mallory 1000 forged
-      00:01 : -x ; +a alice 10
-      00:11 :`;
-    const { snapshots, lowestOpenRound, counts, halted } = await outcome(text);
-    expect({ halted, snapshots, lowestOpenRound }).toEqual({
-      halted: null,
-      snapshots: ['m0 00:10: alice 10'],
-      lowestOpenRound: 7n,
-    });
-    expect(counts).toMatchObject({ redelivered: 2, counterfeits: 1 });
+  it('are applied in no part where one of several creates has other content', async () => {
+    const text = 'import : +a alice 10 / import : +b bob 20 ; +a alice 11 ; +c carol 30 / 00:01 : +d dave 1 / 00:11 :';
+    await expectCase(text, 'm0 00:10: alice 10, dave 1', { onBadUpdate: 'quarantine' });
   });
 
   it('are of no update, so an item of state names none', async () => {
@@ -132,42 +52,15 @@ describe('rule 5: imports open a migration', () => {
 });
 
 describe('migrations', () => {
-  it('have rounds of their own: the newest one decides the lowest that is open', async () => {
-    const text = '00:01 : +r round 5 ; +s round 6\n00:02 m1 : +r round 8\n00:03 m1 : +t round 7\n00:04 : -r';
-    expect((await outcome(text)).lowestOpenRound).toBe(7n);
-    expect((await outcome(`${text}\n00:05 m1 : -t`)).lowestOpenRound).toBe(8n);
-    expect((await outcome(`${text}\nimport m2 : +a alice 10`)).lowestOpenRound).toBeNull();
-  });
+  it.each(APART)('%s', (_, ledger, wanted) => expectCase(ledger, wanted));
 
-  it('are kept apart by an archive: an id active in one is unknown in another', async () => {
-    const { halted } = await outcome('00:01 : +a alice 10\n00:02 m1 : -a');
-    expect(halted).toBe(
-      'line 2: given "0061", expected the id of a coin or round that is active in migration 1: this Amulet was never created or is archived already',
-    );
-  });
-
-  it('accept later updates when a newer one has begun', async () => {
-    const text = '00:01 : +a alice 10\n00:02 m3 : +b bob 20\n00:11 : -a\n00:12 m3 : -b\n00:21 : +c carol 30';
-    expect((await outcome(text)).snapshots).toEqual(['m0 00:10: alice 10', 'm0 00:20: nobody', 'm3 00:10: bob 20']);
+  it('have no open round where the newest one has none', async () => {
+    expect((await outcome('00:01 : +r round 5\nimport m2 : +a alice 10')).lowestOpenRound).toBeNull();
   });
 });
 
 describe('rule 11: a feed without migration ids belongs to one migration', () => {
   const lines = linesOf(parseLedger('00:01 m4 : +a alice 10\n00:11 m4 :'), 'ledger-api');
-
-  it('which is stored with the directory: left out later it counts, another value is refused', async () => {
-    using directory = temporaryDirectory();
-    const data = directory.at('data');
-    const feed = directory.writeLines('feed.ndjson', lines);
-    await replayInto(data, [feed], { migrationId: 4 });
-    const { counts } = await replayInto(data, [feed]);
-    expect(counts.redelivered).toBe(2);
-    await expect(replayInto(data, [feed], { migrationId: 5 })).rejects.toThrow(
-      '--migration-id 5: this directory has read a feed that names none as migration 4; use another --data',
-    );
-    const { halted } = await replayInto(data, [feed], { migrationId: 4 });
-    expect(halted).toBeNull();
-  });
 
   it('which is stored with the first import already', async () => {
     using directory = temporaryDirectory();

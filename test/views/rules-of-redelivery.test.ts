@@ -3,25 +3,39 @@ import type { ReplayResult } from '../../src/ingest/replay-files.ts';
 import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { seedMark } from '../support/scan/active-contracts.ts';
-import { outcome } from '../support/views/outcome.ts';
+import { ledgerCases, outcome } from '../support/views/outcome.ts';
 import { type Format, linesOf, replayInto } from '../support/views/replayed.ts';
 
 const NEVER_APPLIED =
   /the update is skipped as a redelivery, .*, and it archives a contract that is active, so it was /;
 
+const DISORDER = ledgerCases(`
+in the same interval | 00:01 : +a alice 10 / 00:03 : +b bob 1 | 00:02 : -a
+created half a second before | 00:01 : +a alice 10 / 00:03 : +b bob 1 | 00:01:00.5 : -a
+on one of two synchronizers in an interval | 00:01 @s2 : / 00:12 : +a alice 10 / 00:16 : +b bob 1 | 00:14 : -a
+in a later interval | 00:01 : +a alice 10 / 00:11 : +b bob 1 / 00:23 : +c carol 1 | 00:22 : -a
+that purges it | 00:01 : +a alice 10 / 00:03 : +b bob 1 | 00:02 unassignment within : -a
+among other events | 00:01 : +a alice 10 / 00:03 : +b bob 1 | 00:02 : +d dave 1 ; +e eve 1 ; -d ; -a
+that is locked | 00:01 : +a alice 10 locked / 00:03 : +b bob 1 | 00:02 : -a
+that is a round | 00:01 : +a alice 10 ; +r round 5 / 00:03 : +b bob 1 | 00:02 : -r
+that was imported | import : +a alice 10 at 00:00 / 00:01 : +b bob 1 / 00:03 : +c carol 1 | 00:02 : -a
+on one of two synchronizers | 00:01 : +a alice 10 / 00:11 @s2 : / 00:23 : +c carol 1 | 00:22 : -a
+`);
+const KNOWN = ledgerCases(`
+is not active any more | 00:01 =a : +a alice 10 / 00:02 =b : -a / 00:03 =c : +c carol 1
+was created and archived by itself | 00:01 =a : +a alice 10 / 00:02 =b : +b bob 1 ; -b / 00:03 =c : +c carol 1
+it creates again itself | 00:01 =a : +a alice 10 / 00:02 =b : -a ; +a bob 20 / 00:03 =c : +c carol 1
+was created again later | 00:01 =a : +a alice 10 / 00:02 =b : -a / 00:03 =c : +a bob 20
+was created again as another kind | 00:01 =a : +a alice 10 / 00:02 =b : -a / 00:03 =c : +a bob 20 locked
+was created again in a later interval | 00:01 =a : +a alice 10 / 00:02 =b : -a / 00:13 =c assignment within : +a alice 10 at 00:01 / 00:14 =d :
+was imported again by a repair | 00:01 =a : +a alice 10 / 00:12 =b unassignment within : -a / 00:13 =c assignment within : +a alice 10 at 00:01 / 00:14 =d :
+was created again behind an archive on another synchronizer | 00:05 =a : +a alice 10 / 00:06 =b : -a / 00:02 @s2 =c : +a alice 20 / 00:07 =d :
+does not count | 00:01 =a : +a alice 10 ; +x mallory 9 forged / 00:02 =b : -x / 00:03 =c : +x mallory 9 forged
+`);
+
 describe('rule 1: an update that is behind the last one of its synchronizer', () => {
-  it.each([
-    ['in the same interval', '00:01 : +a alice 10\n00:03 : +b bob 1', '00:02 : -a'],
-    ['created half a second before', '00:01 : +a alice 10\n00:03 : +b bob 1', '00:01:00.5 : -a'],
-    ['on one of two synchronizers in an interval', '00:01 @s2 :\n00:12 : +a alice 10\n00:16 : +b bob 1', '00:14 : -a'],
-    ['in a later interval', '00:01 : +a alice 10\n00:11 : +b bob 1\n00:23 : +c carol 1', '00:22 : -a'],
-    ['that purges it', '00:01 : +a alice 10\n00:03 : +b bob 1', '00:02 unassignment within : -a'],
-    ['among other events', '00:01 : +a alice 10\n00:03 : +b bob 1', '00:02 : +d dave 1 ; +e eve 1 ; -d ; -a'],
-    ['that is locked', '00:01 : +a alice 10 locked\n00:03 : +b bob 1', '00:02 : -a'],
-    ['that is a round', '00:01 : +a alice 10 ; +r round 5\n00:03 : +b bob 1', '00:02 : -r'],
-    ['that was imported', 'import : +a alice 10 at 00:00\n00:01 : +b bob 1\n00:03 : +c carol 1', '00:02 : -a'],
-    ['on one of two synchronizers', '00:01 : +a alice 10\n00:11 @s2 :\n00:23 : +c carol 1', '00:22 : -a'],
-  ])('is disorder where it archives a contract that is active: %s', async (_, before, late) => {
+  it.each(DISORDER)('is disorder where it archives a contract that is active: %s', async (_, known, late) => {
+    const before = known.replaceAll(' / ', '\n');
     for (const text of [`${before}\n${late}\n00:31 :`, [before, `${late}\n00:31 :`], [before, `${before}\n${late}`]]) {
       const formats: readonly Format[] = late.includes('within') ? ['scan', 'ledger-api'] : ['scan', 'acs-delta'];
       const { halted } = await outcome(text, { formats });
@@ -29,26 +43,8 @@ describe('rule 1: an update that is behind the last one of its synchronizer', ()
     }
   });
 
-  it.each([
-    ['is not active any more', '00:01 =a : +a alice 10\n00:02 =b : -a\n00:03 =c : +c carol 1'],
-    ['was created and archived by itself', '00:01 =a : +a alice 10\n00:02 =b : +b bob 1 ; -b\n00:03 =c : +c carol 1'],
-    ['it creates again itself', '00:01 =a : +a alice 10\n00:02 =b : -a ; +a bob 20\n00:03 =c : +c carol 1'],
-    ['was created again later', '00:01 =a : +a alice 10\n00:02 =b : -a\n00:03 =c : +a bob 20'],
-    ['was created again as another kind', '00:01 =a : +a alice 10\n00:02 =b : -a\n00:03 =c : +a bob 20 locked'],
-    [
-      'was created again in a later interval',
-      '00:01 =a : +a alice 10\n00:02 =b : -a\n00:13 =c assignment within : +a alice 10 at 00:01\n00:14 =d :',
-    ],
-    [
-      'was imported again by a repair',
-      '00:01 =a : +a alice 10\n00:12 =b unassignment within : -a\n00:13 =c assignment within : +a alice 10 at 00:01\n00:14 =d :',
-    ],
-    [
-      'was created again behind an archive on another synchronizer',
-      '00:05 =a : +a alice 10\n00:06 =b : -a\n00:02 @s2 =c : +a alice 20\n00:07 =d :',
-    ],
-    ['does not count', '00:01 =a : +a alice 10 ; +x mallory 9 forged\n00:02 =b : -x\n00:03 =c : +x mallory 9 forged'],
-  ])('is a redelivery where the contract %s', async (_, text) => {
+  it.each(KNOWN)('is a redelivery where the contract %s', async (_, ledger) => {
+    const text = ledger.replaceAll(' / ', '\n');
     const updates = text.split('\n').length;
     for (const again of [`${text}\n${text}`, [text, text], [text, `${text}\n00:31 :`]]) {
       const { halted, counts } = await outcome(again);

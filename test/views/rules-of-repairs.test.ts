@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { HistoryItem } from '../support/ledger/history.ts';
 import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
-import { outcome } from '../support/views/outcome.ts';
+import { expectCase, ledgerCases, outcome } from '../support/views/outcome.ts';
 import { type Format, linesOf, replayInto } from '../support/views/replayed.ts';
 import { dumpViews } from '../support/views/views-dump.ts';
 
@@ -10,68 +10,23 @@ import { dumpViews } from '../support/views/views-dump.ts';
 const IN_B = { formats: ['ledger-api', 'acs-delta'] } as const;
 const LAST_TIME = '2025-02-12T00:01:00Z';
 
+const SHARED = ledgerCases(`
+another update is new, and so are a third and a fourth | 00:01 =a : +a alice 10 / 00:01 =b : +b bob 20 / 00:01 =c : -a / 00:01 =d : +d dave 5 / 00:11 : | m0 00:10: bob 20, dave 5 & updates 5 & redelivered 0
+each of them again is a redelivery, and once the time has passed all are, known or not | 00:01 =a : +a alice 10 / 00:01 =b : +b bob 20 / 00:01 =a : +a alice 10 / 00:01 =c : +c carol 30 / 00:01 =b : +b bob 20 / 00:01 =c : +c carol 30 / 00:02 =d : -c / 00:01 =a : +a alice 10 / 00:01 =unknown : +x xavier 1 / 00:11 : | m0 00:10: alice 10, bob 20 & updates 5 & redelivered 5
+their ids are kept from one file to the next, and those of an earlier time are not | 00:01 =a : +a alice 10 / 00:01 =b : +b bob 20 // 00:01 =a : +a alice 10 / 00:01 =b : +b bob 20 / 00:01 =c : +c carol 30 // 00:01 =a : +a alice 10 / 00:01 =b : +b bob 20 / 00:01 =c : +c carol 30 / 00:05 =a : +d dave 40 / 00:05 =b : +e eve 50 / 00:11 : | m0 00:10: alice 10, bob 20, carol 30, dave 40, eve 50 & updates 6 & redelivered 5
+they belong to their own synchronizer alone | 00:01 =a : +a alice 10 / 00:01 @s2 =b : +b bob 20 / 00:01 @s2 =a : +c carol 30 / 00:11 : | m0 00:10: alice 10, bob 20, carol 30
+another update is new where a checkpoint has passed that time, and counts as of the time reached | 00:01 =a : +a alice 10 / checkpoint : @s1 00:10 / 00:01 =b : -a ; +b bob 20 / 00:21 : | m0 00:10: alice 10 & m0 00:20: bob 20
+they may be reassignments within one synchronizer | 00:01 =a : +a alice 10 / 00:01 =b unassignment within : -a / 00:01 =c assignment within : +b bob 20 / 00:01 =b unassignment within : -a / 00:11 : | m0 00:10: bob 20 & updates 4 & redelivered 1
+an unassignment of what is not active is bad, as every archive is | 00:01 : +a alice 10 / 00:02 unassignment within : -b | halted line 2: given "0062", expected the id of a coin or round that is active
+`);
+
 describe('rule 1: at the time of the last update applied', () => {
+  it.each(SHARED)('in format B: %s', (_, ledger, wanted) => expectCase(ledger, wanted, IN_B));
+
   it('another update is disorder in format A', async () => {
     const text = '00:01 =a : +a alice 10\n00:01 =b : +b bob 20\n00:11 : -a';
     const halted = `line 2: given "${LAST_TIME}", expected a time after ${LAST_TIME}, that of update a of this synchronizer`;
     expect(await outcome(text, { formats: ['scan'] })).toMatchObject({ snapshots: [], halted });
-  });
-
-  it('another update is new in format B, and so are a third and a fourth', async () => {
-    const text = `
-      00:01 =a : +a alice 10
-      00:01 =b : +b bob 20
-      00:01 =c : -a
-      00:01 =d : +d dave 5
-      00:11 :`;
-    const { halted, snapshots, counts } = await outcome(text, IN_B);
-    expect({ halted, snapshots }).toEqual({ halted: null, snapshots: ['m0 00:10: bob 20, dave 5'] });
-    expect(counts).toMatchObject({ updates: 5, redelivered: 0 });
-  });
-
-  it('each of them again is a redelivery, and once the time has passed all are, known or not', async () => {
-    const text = `
-      00:01 =a : +a alice 10
-      00:01 =b : +b bob 20
-      00:01 =a : +a alice 10
-      00:01 =c : +c carol 30
-      00:01 =b : +b bob 20
-      00:01 =c : +c carol 30
-      00:02 =d : -c
-      00:01 =a : +a alice 10
-      00:01 =unknown : +x xavier 1
-      00:11 :`;
-    const { halted, snapshots, counts } = await outcome(text, IN_B);
-    expect({ halted, snapshots }).toEqual({ halted: null, snapshots: ['m0 00:10: alice 10, bob 20'] });
-    expect(counts).toMatchObject({ updates: 5, redelivered: 5 });
-  });
-
-  it('their ids are kept from one file to the next, and those of an earlier time are not', async () => {
-    const first = '00:01 =a : +a alice 10\n00:01 =b : +b bob 20';
-    const second = `${first}\n00:01 =c : +c carol 30`;
-    const third = `${second}\n00:05 =a : +d dave 40\n00:05 =b : +e eve 50`;
-    const { halted, snapshots, counts } = await outcome([first, second, third, `${third}\n00:11 :`], IN_B);
-    expect({ halted, snapshots }).toEqual({
-      halted: null,
-      snapshots: ['m0 00:10: alice 10, bob 20, carol 30, dave 40, eve 50'],
-    });
-    expect(counts).toMatchObject({ updates: 6, redelivered: 10 });
-  });
-
-  it('belong to their own synchronizer and migration alone', async () => {
-    const text = '00:01 =a : +a alice 10\n00:01 @s2 =b : +b bob 20\n00:01 @s2 =a : +c carol 30\n00:11 :';
-    expect(await outcome(text, IN_B)).toMatchObject({
-      halted: null,
-      snapshots: ['m0 00:10: alice 10, bob 20, carol 30'],
-    });
-  });
-
-  it('another update is new where a checkpoint has passed that time, and counts as of the time reached', async () => {
-    const text = '00:01 =a : +a alice 10\ncheckpoint : @s1 00:10\n00:01 =b : -a ; +b bob 20\n00:21 :';
-    expect(await outcome(text, IN_B)).toMatchObject({
-      halted: null,
-      snapshots: ['m0 00:10: alice 10', 'm0 00:20: bob 20'],
-    });
   });
 
   it('a bad one is not remembered: dropped from a file, it comes again as bad, and the next one is new', async () => {
@@ -140,45 +95,19 @@ describe('a party move of thousands of updates at one time', () => {
   });
 });
 
+const WITHIN = ledgerCases(`
+an unassignment archives its coin | 00:01 : +a alice 10 / 00:02 unassignment within : -a / 00:11 : | m0 00:10: nobody
+of a locked one | 00:01 : +a alice 10 locked ; +b bob 1 / 00:02 unassignment within : -a / 00:11 : | m0 00:10: bob 1
+under another package id | 00:01 : +a alice 10 / 00:02 unassignment within : -a upgraded / 00:11 : | m0 00:10: nobody
+an assignment creates | 00:01 : / 00:02 assignment within : +a alice 10 / 00:11 : | m0 00:10: alice 10
+an equal one is ignored | 00:01 : +a alice 10 / 00:02 assignment within : +a alice 10 at 00:01 / 00:11 : | m0 00:10: alice 10
+a contract may be purged and imported again | 00:01 : +a alice 10 / 00:02 unassignment within : -a / 00:03 assignment within : +a bob 20 / 00:11 : | m0 00:10: bob 20
+an unassignment archives a round, and a counterfeit | 00:01 : +a alice 1 ; +r round 5 ; +s round 6 ; +x mallory 9 forged / 00:02 unassignment within : -r / 00:03 unassignment within : -x / 00:04 : +x bob 2 / 00:11 : | m0 00:10: alice 1, bob 2 & lowestOpenRound 6
+an assignment of an active id with other content is bad | 00:01 : +a alice 10 / 00:02 assignment within : +a alice 11 at 00:01 | halted expected an id that is not active, or a create equal to the one that made it
+`);
+
 describe('rule 9: reassignments within one synchronizer', () => {
-  const UNKNOWN = /^line 2: given "0062", expected the id of a coin or round that is active .* already$/;
-
-  it.each([
-    ['an unassignment archives its coin', '00:01 : +a alice 10\n00:02 unassignment within : -a', 'nobody'],
-    ['of a locked one', '00:01 : +a alice 10 locked ; +b bob 1\n00:02 unassignment within : -a', 'bob 1'],
-    ['under another package id', '00:01 : +a alice 10\n00:02 unassignment within : -a upgraded', 'nobody'],
-    ['an assignment creates', '00:01 :\n00:02 assignment within : +a alice 10', 'alice 10'],
-    ['an equal one is ignored', '00:01 : +a alice 10\n00:02 assignment within : +a alice 10 at 00:01', 'alice 10'],
-    [
-      'a contract may be purged and imported again',
-      '00:01 : +a alice 10\n00:02 unassignment within : -a\n00:03 assignment within : +a bob 20',
-      'bob 20',
-    ],
-    ['between two it leaves its coin held', '00:01 : +a alice 10\n00:02 unassignment : -a', 'alice 10'],
-  ])('%s: %s', async (_, text, wanted) => {
-    const { halted, snapshots } = await outcome(`${text}\n00:11 :`);
-    expect({ halted, snapshots }).toEqual({ halted: null, snapshots: [`m0 00:10: ${wanted}`] });
-  });
-
-  it('an unassignment archives a round, and a counterfeit', async () => {
-    const text = '00:01 : +a alice 1 ; +r round 5 ; +s round 6 ; +x mallory 9 forged';
-    const purged = `${text}\n00:02 unassignment within : -r\n00:03 unassignment within : -x\n00:04 : +x bob 2\n00:11 :`;
-    expect(await outcome(purged)).toMatchObject({
-      halted: null,
-      snapshots: ['m0 00:10: alice 1, bob 2'],
-      lowestOpenRound: 6n,
-    });
-  });
-
-  it('an assignment of an active id with other content is bad', async () => {
-    const { halted } = await outcome('00:01 : +a alice 10\n00:02 assignment within : +a alice 11 at 00:01');
-    expect(halted).toContain('expected an id that is not active, or a create equal to the one that made it');
-  });
-
-  it('an unassignment of what is not active is bad in format B, as every archive is', async () => {
-    const text = '00:01 : +a alice 10\n00:02 unassignment within : -b';
-    expect((await outcome(text, IN_B)).halted).toMatch(UNKNOWN);
-  });
+  it.each(WITHIN)('%s', (_, ledger, wanted) => expectCase(ledger, wanted));
 
   it('in format A, where it names no template, that is ignored and counted; and moves time', async () => {
     const text = `
@@ -203,17 +132,5 @@ describe('rule 9: reassignments within one synchronizer', () => {
     const feed = directory.writeLines('feed.ndjson', [first, second.replaceAll(':Amulet"', ':ValidatorRight"')]);
     const { halted, counts } = await replayInto(directory.at('data'), [feed]);
     expect({ halted, ignored: counts.ignored }).toEqual({ halted: null, ignored: { 'other template': 1 } });
-  });
-
-  it('may be repairs at the time of the update before them', async () => {
-    const text = `
-      00:01 =a : +a alice 10
-      00:01 =b unassignment within : -a
-      00:01 =c assignment within : +b bob 20
-      00:01 =b unassignment within : -a
-      00:11 :`;
-    const { halted, snapshots, counts } = await outcome(text, IN_B);
-    expect({ halted, snapshots }).toEqual({ halted: null, snapshots: ['m0 00:10: bob 20'] });
-    expect(counts).toMatchObject({ updates: 4, redelivered: 1 });
   });
 });

@@ -1,6 +1,5 @@
-import { cpSync, readFileSync } from 'node:fs';
+import { cpSync } from 'node:fs';
 import { join } from 'node:path';
-import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { holdfast } from '../support/program/command.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
@@ -30,15 +29,5 @@ describe.each(Object.entries(DIRECTORIES))('the directory of schema 12 from the 
     expect(await holdfast('replay', '--data', folder.at('old'), ...feed)).toMatchObject({ code: 0 });
     const after = await holdfast('snapshots', '--json', '--data', folder.at('old'));
     expect(after.stdout).toBe(snapshots[0]!.stdout);
-  });
-});
-
-describe('the feed of the random ledger', () => {
-  it('has what a migration must bring over: locked coins, rounds, imports, several eras, counterfeits, archives', () => {
-    const feed = gunzipSync(readFileSync(join(oldViews, 'random.scan.ndjson.gz'))).toString();
-    const needed = [':LockedAmulet"', ':OpenMiningRound"', '"0001-01-01T00:00:00.000000Z"', '"consuming":true'];
-    expect(needed.filter((each) => !feed.includes(each))).toEqual([]);
-    expect(new Set(feed.match(/"migration_id":\d+/g)).size).toBe(2);
-    expect(new Set(feed.match(/"dso":"[^"]+"/g)).size).toBeGreaterThan(1);
   });
 });

@@ -6,13 +6,24 @@ import { TOPIC_KIND } from '../../src/feed/kafka/kafka-kind.ts';
 import { openEventLoopStore } from '../../src/views/read/views-store.ts';
 import { makeDataDirectory } from '../../src/views/store/database.ts';
 import { verifyViews } from '../../src/views/verify/verify-views.ts';
-import { preparePositions } from '../../src/views/write/positions.ts';
+import {
+  IMPORT_TIME,
+  isLate,
+  loadLanes,
+  markPositionsStored,
+  newLane,
+  noteFurthest,
+  PositionMoved,
+  preparePositions,
+} from '../../src/views/write/positions.ts';
 import { PossibleGap } from '../../src/views/write/possible-gap.ts';
 import { ViewsWriter, type WriterOptions } from '../../src/views/write/writer.ts';
 import { emptyUpdate } from '../support/ledger/empty-update.ts';
+import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { freshDirectory } from '../support/program/fresh-directory.ts';
+import { activeContracts, seedImports, seedMark } from '../support/scan/active-contracts.ts';
 import { decodeAlone } from '../support/views/inline-feed.ts';
-import { replayInto, WRITER_OPTIONS } from '../support/views/replayed.ts';
+import { type Format, linesOf, replayInto, WRITER_OPTIONS } from '../support/views/replayed.ts';
 
 const directory = freshDirectory();
 let data: string;
@@ -168,4 +179,163 @@ describe('a position that is shown', () => {
     writer.commit();
     expect(storedCursor()).toBe('1');
   });
+});
+
+/** Files that end with two updates at one time, and then a topic from its first message on. */
+async function filesThenTopic(topic: string, format: Format = 'ledger-api'): Promise<ViewsWriter['counts']> {
+  const files = linesOf(
+    parseLedger('00:01 =a : +a alice 10\n00:02 =b : +b bob 20\n00:02 =c : +c carol 30'),
+    'ledger-api',
+  );
+  await replayInto(directory.at('data'), [directory.writeLines('feed.ndjson', files)]);
+  using writer = new ViewsWriter(directory.at('data'), WRITER_OPTIONS);
+  writer.beginSource({ name: 'topic t', kind: TOPIC_KIND });
+  writer.followSource({ identity: '{"clusterId":"c","topic":"t"}', cursors: new Map([['0', '0']]) });
+  for (const [offset, line] of linesOf(parseLedger(topic), format).entries()) {
+    const chunk = decodeAlone({ lane: '0', offset, bytes: Buffer.from(line) });
+    const applied = writer.apply(chunk);
+    if (!applied.done) throw new Error(applied.halted?.reason);
+  }
+  writer.commit();
+  return writer.counts;
+}
+
+describe('a topic after files that end with several updates at one time', () => {
+  it.each([
+    ['the first of them', '00:02 =b : +b bob 20\n00:02 =c : +c carol 30', 2],
+    ['the last of them', '00:02 =c : +c carol 30', 1],
+    ['an update before them', '00:01 =a : +a alice 10\n00:02 =b : +b bob 20\n00:02 =c : +c carol 30', 3],
+  ])('overlaps where it begins with %s; another one at their time is then new', async (_, known, redelivered) => {
+    const counts = await filesThenTopic(`${known}\n00:02 =d : +d dave 40\n00:03 =e : -d`);
+    expect(counts).toMatchObject({ updates: 2, redelivered });
+  });
+
+  it.each([
+    ['with another one at that time', '00:02 =d : +d dave 40'],
+    ['later', '00:03 =e : +d dave 40'],
+    ['with a synchronizer that the files do not have', '00:03 @z =e : +d dave 40'],
+  ])('may lack some in between where it begins %s', async (_, topic) => {
+    await expect(filesThenTopic(topic)).rejects.toThrow(PossibleGap);
+  });
+
+  it('seals nothing by a checkpoint of another synchronizer before it has shown any of theirs', async () => {
+    const counts = await filesThenTopic('checkpoint : @z 01:00\n00:02 =c : +c carol 30');
+    expect(counts).toMatchObject({ checkpointsBehind: 1, redelivered: 1 });
+  });
+
+  it('comes in disorder where that other one is of format A', async () => {
+    await expect(filesThenTopic('00:02 =d : +d dave 40', 'scan')).rejects.toThrow('expected a time after');
+  });
+});
+
+const at = (second: number): string => emptyUpdate('s', second);
+const markAt = (second: number): string => seedMark(0, new Date(Date.UTC(2025, 0, 1) + second * 1000).toISOString());
+const TIME_101 = '2025-01-01T00:01:41Z';
+const checkpointAt = (second: number): string => {
+  const recordTime = new Date(Date.UTC(2025, 0, 1) + second * 1000).toISOString();
+  const value = { offset: 9, synchronizerTimes: [{ synchronizerId: 's', recordTime }] };
+  return JSON.stringify({ update: { OffsetCheckpoint: { value } } });
+};
+const CREATED = linesOf(parseLedger('00:01 : +a alice 10'), 'scan');
+const [IMPORT = ''] = seedImports(activeContracts(CREATED, { migrationId: 0, recordTime: '2026' }), 0);
+
+/** A file with a seed of second 100, and then what a topic has in its partitions. */
+const CASES: readonly (readonly [name: string, partitions: readonly (readonly string[])[], isGap: boolean])[] = [
+  ['begins after the seed', [[at(101)]], true],
+  ['begins with what the seed has', [[at(100), at(101)]], false],
+  ['begins with what the seed has in one of its partitions', [[at(99)], [emptyUpdate('t', 101)]], false],
+  ['begins with an earlier seed', [[IMPORT, markAt(90), at(101)]], false],
+  ['begins with a later seed', [[IMPORT, markAt(110), at(111)]], true],
+  ['begins with a checkpoint after the seed', [[checkpointAt(300), at(301)]], true],
+  ['begins with a checkpoint that the seed has', [[checkpointAt(100), at(101)]], false],
+];
+
+/** A batch for each message, as after a restart before each. */
+function applyTopic(data: string, partitions: readonly (readonly string[])[]): void {
+  for (const [partition, lines] of partitions.entries())
+    for (const [offset, line] of lines.entries()) {
+      using writer = new ViewsWriter(data, WRITER_OPTIONS);
+      writer.beginSource({ name: 'topic t', kind: TOPIC_KIND });
+      writer.followSource({ identity: 'it', cursors: new Map(partitions.map((_, each) => [String(each), '0'])) });
+      writer.apply(decodeAlone({ lane: String(partition), offset, bytes: Buffer.from(line) }));
+      writer.commit();
+    }
+}
+
+it.each(CASES)('a topic that %s, after a file with a seed', async (_, partitions, isGap) => {
+  const seed = directory.writeLines('seed.ndjson', [IMPORT, markAt(100)]);
+  expect(await replayInto(data, [seed])).toMatchObject({ halted: null });
+  const apply = (): void => applyTopic(data, partitions);
+  if (isGap)
+    expect(apply).toThrow(/^possible gap: the files end with a seed of 2025-01-01T00:01:40Z, and topic t starts/);
+  else expect(apply).not.toThrow();
+});
+
+/** What a topic has behind a seed of second 100 and an update of second 101. */
+const MORE: readonly (readonly [name: string, more: readonly string[], isGap: boolean])[] = [
+  ['the same seed', [IMPORT, markAt(100), at(102)], false],
+  ['a seed as late as the last update', [IMPORT, markAt(101), at(102)], false],
+  ['a later seed', [IMPORT, markAt(102), at(103)], true],
+  ['a seed that is later of one synchronizer', [seedMark(0, TIME_101, { t: TIME_101 })], true],
+];
+
+it.each(MORE)('a topic that goes on with %s', (_, more, isGap) => {
+  const apply = (): void => applyTopic(data, [[IMPORT, markAt(100), at(101), ...more]]);
+  if (isGap) expect(apply).toThrow(/^possible gap: topic t has a seed of .*, and what was read before it ends /);
+  else expect(apply).not.toThrow();
+});
+
+it('a writer that another one has overtaken, and does not know it, stores no position', () => {
+  makeDataDirectory(directory.at('views'));
+  new ViewsWriter(directory.at('views'), WRITER_OPTIONS)[Symbol.dispose]();
+  using db = Object.assign(new DatabaseFile(directory.at('views/views.db')), {
+    [Symbol.dispose]() {
+      db.close();
+    },
+  });
+  const save = preparePositions(db);
+  const lanes = new Map([['0', newLane('topic t', { start: '0', cursor: '0' })]]);
+  const early = new Map([['0', newLane('topic t', { start: '0', cursor: '7' })]]);
+  save(lanes);
+  markPositionsStored(lanes);
+  const stale = loadLanes(db);
+  lanes.get('0')!.cursor = '5';
+  save(lanes);
+  for (const overtaken of [stale, early, new Map()]) expect(() => save(overtaken)).toThrow(PositionMoved);
+  expect(loadLanes(db).get('0')!.cursor).toBe('5');
+});
+
+/** Messages `<partition>:<migration>@<time>` as they are applied, `i` for an import; `*` after those that were overtaken. */
+const ORDERS = [
+  { name: 'one partition, in order', messages: '0:0@1 0:0@5 0:0@9' },
+  { name: 'one partition whose synchronizers are apart', messages: '0:0@5 0:0@3 0:0@9 0:0@4' },
+  { name: 'two partitions in merge order', messages: '0:0@1 1:0@2 0:0@3 1:0@3 0:0@7' },
+  { name: 'a partition that falls behind itself', messages: '0:0@1 1:0@8 1:0@2 0:0@9' },
+  { name: 'a partition that was passed over', messages: '0:0@1 1:0@2 0:0@9 1:0@5* 1:0@6* 1:0@9 1:0@10' },
+  { name: 'one that comes for the first time', messages: '0:0@9 1:0@5* 1:0@9' },
+  { name: 'an import after updates of its migration', messages: '0:1@i 0:1@3 1:1@i* 1:1@4' },
+  { name: 'an import of a later migration', messages: '0:0@9 1:1@i 0:1@2' },
+  { name: 'an older migration', messages: '0:1@1 1:0@9* 1:1@2' },
+];
+
+it.each(ORDERS)('$name', ({ messages }) => {
+  const lanes = new Map(['0', '1'].map((lane) => [lane, newLane('topic', { start: '0', cursor: '0' })]));
+  const found = messages.split(' ').map((message) => {
+    const [, lane, migrationId, time] = /^(\d):(\d)@(\d+|i)/.exec(message)!;
+    const at = { migrationId: Number(migrationId), recordTime: time === 'i' ? IMPORT_TIME : Number(time) };
+    const overtaken = isLate(lanes, lanes.get(lane!)!, at);
+    noteFurthest(lanes.get(lane!)!, at);
+    return `${message.replace('*', '')}${overtaken ? '*' : ''}`;
+  });
+  expect(found.join(' ')).toBe(messages);
+});
+
+it('says nothing of files', () => {
+  const furthest = { migrationId: 0, recordTime: 9 };
+  const file = newLane('feed.ndjson', { start: null, cursor: '1' });
+  const lanes = new Map([
+    ['0', { ...newLane('topic', { start: '0', cursor: '0' }), furthest }],
+    ['file', file],
+  ]);
+  expect(isLate(lanes, file, { migrationId: 0, recordTime: 1 })).toBe(false);
 });

@@ -1,17 +1,93 @@
-import { copyFileSync, mkdirSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import DatabaseFile from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openFileSource } from '../../src/feed/file/file-source.ts';
+import { FILE_KIND, openFileSource } from '../../src/feed/file/file-source.ts';
 import { decodeVersion, encodeVersion } from '../../src/views/store/totals.ts';
 import type { Difference } from '../../src/views/verify/verify-context.ts';
 import { verifyViews } from '../../src/views/verify/verify-views.ts';
+import { ViewsWriter } from '../../src/views/write/writer.ts';
 import { oddLedger } from '../support/ledger/options.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';
+import { holdfast } from '../support/program/command.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../support/program/temporary-directory.ts';
-import { openInlineFeed } from '../support/views/inline-feed.ts';
-import { linesOf, replayInto } from '../support/views/replayed.ts';
-import { CHANGED_TOTAL, CHANGES, DOUBLED } from '../support/views/verify-changes.ts';
+import { fileBatches, openInlineFeed } from '../support/views/inline-feed.ts';
+import { linesOf, replayInto, WRITER_OPTIONS } from '../support/views/replayed.ts';
+
+/** An owner got a coin in the interval: without any change a version only repeats the one before it. */
+const CHANGED_TOTAL =
+  'EXISTS (SELECT 1 FROM holding c WHERE c.owner = owner_total.owner AND c.created_seq = owner_total.seq)';
+
+/** The table, what is done to one row, to which rows it may be done (nothing: to any). */
+const CHANGES = `
+setting      | period = period / 2
+migration    | migration_id = migration_id + 7
+migration    | open_seq = open_seq + 1
+owner        | id = id + 1000
+owner        | migration_id = migration_id + 1
+owner        | party = party || '0'
+snapshot     | migration_id = migration_id + 7
+snapshot     | record_time = record_time + 1         | forced = 0
+snapshot     | record_time = record_time + 600000000 * 1000 | forced = 0
+snapshot     | seq = seq + 1
+snapshot     | forced = 0                            | forced = 1
+snapshot     | forced = 1                            | forced = 0
+snapshot     | contracts = contracts + 1
+snapshot     | owners = owners + 1
+snapshot     | unlocked = unlocked || '0'
+snapshot     | locked = locked || '7'
+snapshot     | changes_digest = zeroblob(32)         | forced = 0
+snapshot     | digest = zeroblob(32)                 | forced = 0
+snapshot     | digest = zeroblob(32)                 | forced = 1
+snapshot     | changes_digest = zeroblob(32)         | forced = 1
+holding      | no = no + 100000
+holding      | owner = owner + 1
+holding      | created_seq = created_seq + 1
+holding      | locked = 1 - locked
+holding      | amount = amount + 1                   | typeof(amount) = 'integer'
+holding      | amount = -amount                      | typeof(amount) = 'integer'
+holding      | amount = CAST(amount AS TEXT)
+holding      | amount = x'00000000000000000000000000000001'
+holding      | rate = rate + 1                       | typeof(rate) = 'integer'
+holding      | round = round + 1                     | rate > 0
+holding      | round = round + 1                     | rate = 0 AND no IN (SELECT no FROM held)
+holding      | created_at = created_at + 1
+holding      | contract_id = 'abcd'                  | no IN (SELECT no FROM held)
+holding      | contract_id = x'abcd'                 | no IN (SELECT no FROM spent WHERE archived_seq > created_seq + 2)
+held         | owner = owner + 1
+held         | created_at = created_at + 1
+held         | no = no + 100000
+held         | created_seq = created_seq + 1
+held         | expiry = expiry + 1                   | expiry IS NOT NULL
+held         | expiry = NULL                         | expiry IS NOT NULL
+held         | id_hash = id_hash + 1
+spent        | owner = owner + 1
+spent        | archived_seq = archived_seq + 1
+spent        | created_at = created_at + 1
+spent        | no = no + 100000
+spent        | created_seq = created_seq - 1
+spent        | expiry = expiry - 1                   | expiry IS NOT NULL
+owner_total  | seq = seq + 100000                    | CHANGED
+owner_total  | seq = -seq                            | CHANGED
+owner_total  | v = x''
+owner_total  | v = CAST(v || x'00' AS BLOB)
+owner_total  | v = CAST(x'80' || v AS BLOB)
+`.replaceAll('CHANGED', CHANGED_TOTAL);
+
+/** The table, and what differs in a second row added to it. */
+const DOUBLED = `
+snapshot     | record_time = record_time + 1, forced = 1, no = (SELECT max(no) + 1 FROM snapshot)
+snapshot     | record_time = record_time - 1, no = (SELECT max(no) + 1 FROM snapshot)
+snapshot     | record_time = (SELECT max(record_time) + 600000000 FROM snapshot), seq = (SELECT max(seq) + 1 FROM snapshot), no = (SELECT max(no) + 1 FROM snapshot)
+migration    | migration_id = migration_id + 9
+holding      | no = no + 100000
+held         | created_at = created_at + 1
+held         | owner = owner + 1
+held         | no = no + 100000
+spent        | archived_seq = archived_seq + 1
+spent        | archived_seq = archived_seq - 1
+owner_total  | owner = owner + 100000
+`;
 
 /** Of a ledger whose migrations are no neighbours: a row of one is then none of the other. */
 const SEED = 32;
@@ -168,21 +244,6 @@ describe('verify', () => {
     }
   });
 
-  it('finds two versions of an owner that were swapped', () => {
-    const dataDir = damaged((db) => {
-      const versions = db.prepare<[], { owner: number; seq: number; v: Buffer }>('SELECT * FROM owner_total').all();
-      const first = versions.find(({ owner, v }) =>
-        versions.some((each) => each.owner === owner && !each.v.equals(v)),
-      )!;
-      const second = versions.find(({ owner, v }) => owner === first.owner && !v.equals(first.v))!;
-      const update = db.prepare('UPDATE owner_total SET v = ? WHERE owner = ? AND seq = ?');
-      update.run(second.v, first.owner, first.seq);
-      update.run(first.v, first.owner, second.seq);
-    });
-    const found = verify(dataDir).filter(({ table }) => table === 'owner_total');
-    expect(found.length).toBeGreaterThan(1);
-  });
-
   it('finds a contract both held and spent, and a contract that is there twice', () => {
     const both = damaged((db) => {
       db.exec(`INSERT INTO spent SELECT owner, created_seq + 1, created_at, no, created_seq, expiry FROM held
@@ -245,5 +306,91 @@ describe('verify', () => {
     expect(text(verify(dataDir))).toMatch(
       /held +an intact table and indexes wrong # of entries in index held_by_expiry/,
     );
+  });
+});
+
+describe('verify while a writer runs', () => {
+  it('sees no difference, whatever is committed between two of its steps', async () => {
+    using folder = temporaryDirectory();
+    const lines = linesOf(randomLedger(oddLedger(41, { updates: 900, migrations: 2 })), 'scan');
+    const feed = folder.writeLines('feed.ndjson', lines);
+    await replayInto(folder.at('data'), [folder.writeLines('first.ndjson', lines.slice(0, 200))], {
+      chunkBytes: 50_000,
+    });
+    using writer = new ViewsWriter(folder.at('data'), WRITER_OPTIONS);
+    writer.beginSource({ name: feed, kind: FILE_KIND });
+    const found: unknown[] = [];
+    const verifyAgain = (): ReturnType<typeof verifyViews> =>
+      verifyViews(folder.at('data'), (difference) => found.push(difference), { rowsPerStep: 25 });
+    let steps = verifyAgain();
+    let completed = 0;
+    for await (const chunk of fileBatches(feed, { chunkBytes: 3_000 })) {
+      expect(writer.apply(chunk)).toEqual({ done: true });
+      if (chunk.messages.length % 2 === 0) writer.commit();
+      if (steps.next().done !== true) continue;
+      completed++;
+      steps = verifyAgain();
+    }
+    writer.commit();
+    while (steps.next().done !== true);
+    expect(found).toEqual([]);
+    expect(completed).toBeGreaterThan(3);
+  });
+});
+
+describe('holdfast verify', () => {
+  async function replayed(folder: {
+    at(name: string): string;
+    writeLines(name: string, lines: string[]): string;
+  }): Promise<string> {
+    const feed = folder.writeLines('feed.ndjson', linesOf(randomLedger(oddLedger(42, { updates: 200 })), 'scan'));
+    await replayInto(folder.at('data'), [feed], { chunkBytes: 50_000 });
+    return folder.at('data');
+  }
+
+  it('says that the views are equal, or names what differs and ends with 5', async () => {
+    using folder = temporaryDirectory();
+    const dataDir = await replayed(folder);
+    const sound = await holdfast('verify', '--data', dataDir);
+    expect(sound).toMatchObject({ code: 0, stdout: expect.stringMatching(/^equal: \d+ snapshots, 12 owners\n$/) });
+    const db = new DatabaseFile(join(dataDir, 'views.db'));
+    db.exec(`UPDATE holding SET amount = 7 WHERE no = (SELECT min(no) FROM holding WHERE locked = 0)`);
+    db.close();
+    const { code, stdout } = await holdfast('verify', '--data', dataDir);
+    expect(code).toBe(5);
+    expect(stdout).toMatch(
+      /^owner_total; owner .+::.+; migration \d+, 2025-02-12T00:\d0:00Z: expected unlocked .*; found unlocked /m,
+    );
+    expect(stdout).toMatch(/^snapshot; migration \d+, 2025-02-12T00:\d0:00Z: expected \d+ contracts of \d+ owners, /m);
+    expect(stdout).toMatch(/\n\d+ differences: \d+ snapshots, 12 owners\n$/);
+  });
+
+  it('names a table whose pages are damaged, and looks at the others all the same', async () => {
+    using folder = temporaryDirectory();
+    const dataDir = await replayed(folder);
+    const db = new DatabaseFile(join(dataDir, 'views.db'));
+    db.pragma('wal_checkpoint(TRUNCATE)');
+    const pages = db
+      .prepare<[], number>(`SELECT pageno FROM dbstat WHERE name = 'holding' AND pagetype = 'leaf'`)
+      .pluck()
+      .all();
+    db.close();
+    const bytes = readFileSync(join(dataDir, 'views.db'));
+    bytes.fill(0xa5, (pages[1]! - 1) * 4096, (pages[1]! - 1) * 4096 + 2048);
+    writeFileSync(join(dataDir, 'views.db'), bytes);
+    const { code, stdout } = await holdfast('verify', '--data', dataDir);
+    expect(code).toBe(5);
+    expect(stdout).toMatch(/^holding: expected an intact table and indexes; found /m);
+    expect(stdout).toMatch(/differences: \d+ snapshots/);
+  });
+
+  it('does not take a file that is no database for views', async () => {
+    using folder = temporaryDirectory();
+    const dataDir = await replayed(folder);
+    const file = join(dataDir, 'views.db');
+    writeFileSync(file, Buffer.concat([Buffer.from('no database at all'), readFileSync(file).subarray(18)]));
+    const { code, stderr } = await holdfast('verify', '--data', dataDir);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^holdfast: .*damaged.*file is not a database.*\n$/);
   });
 });

@@ -1,9 +1,6 @@
-import type { CoinPayload, Contract, Draft, Micros } from './history.ts';
-import { entityOf } from './history.ts';
-import type { Draw } from './random-contract.ts';
-import { drawCoin, drawCounterfeit, drawOther, drawRound, drawTerms } from './random-contract.ts';
-import type { Era } from './random-era.ts';
-import { takeAny } from './random-era.ts';
+import { type CoinPayload, type Contract, type Draft, entityOf, type HistoryUpdate, type Micros } from './history.ts';
+import { type Draw, drawCoin, drawCounterfeit, drawOther, drawRound, drawTerms } from './random-contract.ts';
+import { type Era, takeAny } from './random-era.ts';
 
 /** What one transaction does to an era. Changes what is active there. */
 export interface Step extends Draw {
@@ -124,13 +121,13 @@ function roundNow({ era, random }: Step): bigint {
   return round < 0n ? 0n : round;
 }
 
-export function create(contract: Contract): Extract<Draft, { kind: 'create' }> {
+function create(contract: Contract): Extract<Draft, { kind: 'create' }> {
   return { kind: 'create', contract, acsDelta: true };
 }
 
 type ExerciseDraft = Extract<Draft, { kind: 'exercise' }>;
 
-export function archive(step: Step, contract: Contract, choice: string, then = { frees: true }): ExerciseDraft {
+function archive(step: Step, contract: Contract, choice: string, then = { frees: true }): ExerciseDraft {
   if (then.frees) step.names.archived(contract.contractId);
   const templateId = step.names.templateId(entityOf(contract.templateId));
   return { kind: 'exercise', contract, templateId, choice, consuming: true, acsDelta: true, children: [] };
@@ -144,4 +141,36 @@ function rules(step: Step, choice: string, children: readonly Draft[]): Exercise
   const contract = { ...RULES, signatories: [step.names.dso] };
   const templateId = RULES.templateId;
   return { kind: 'exercise', contract, templateId, choice, consuming: false, acsDelta: true, children };
+}
+
+interface Repair {
+  readonly wrapping: HistoryUpdate['wrapping'];
+  readonly drafts: readonly Draft[];
+}
+
+/** A reassignment within one synchronizer: an operator purges a contract or imports one. Changes what is active there. */
+export function drawRepair(step: Step): Repair {
+  const purged = step.random.chance(0.5) ? purge(step) : null;
+  if (purged !== null) return { wrapping: 'unassignment', drafts: [purged] };
+  return { wrapping: 'assignment', drafts: [imported(step)] };
+}
+
+function purge(step: Step): Draft | null {
+  const { random, era } = step;
+  // One round is left, so that there is a lowest one.
+  const isRound = era.rounds.length > 1 && random.chance(0.2);
+  const contract = isRound ? era.rounds.shift()! : takeAny(random, random.pick([era.coins, era.coins, era.strays]));
+  return contract === null ? null : archive(step, contract, 'Unassign');
+}
+
+/** A new coin, one that is there already, or a contract that does not count. */
+function imported(step: Step): Draft {
+  const { random, era } = step;
+  if (era.coins.length > 0 && random.chance(0.2)) return create(random.pick(era.coins));
+  if (random.chance(0.8)) return create(newCoin(step));
+  const stray = random.chance(0.5)
+    ? drawOther(step, step.createdAt)
+    : drawCounterfeit(step, { round: era.nextRound, createdAt: step.createdAt });
+  era.strays.push(stray);
+  return create(stray);
 }

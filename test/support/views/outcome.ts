@@ -48,6 +48,33 @@ export async function outcome(
   return first!;
 }
 
+/**
+ * Cases of a rule, one a line: `name | ledger | what comes of it`. The lines of a ledger are divided by ` / ` and files by ` // `. What comes
+ * of it are parts divided by ` & `: snapshots in order (`m0 00:10: bob 5`; `none`), counts (`redelivered 3`), `halted` with a part of the reason.
+ */
+export function ledgerCases(text: string): [name: string, ledger: string, wanted: string][] {
+  const lines = text.trim().split('\n');
+  return lines.map((line) => line.split(' | ').map((part) => part.trim()) as [string, string, string]);
+}
+
+export async function expectCase(
+  ledger: string,
+  wanted: string,
+  options?: Parameters<typeof outcome>[1],
+): Promise<void> {
+  const files = ledger.split(' // ').map((file) => file.replaceAll(' / ', '\n'));
+  const { snapshots, halted, counts, lowestOpenRound } = await outcome(files, options);
+  const parts = wanted.split(' & ');
+  const reason = parts.find((part) => part.startsWith('halted '))?.slice('halted '.length);
+  if (reason === undefined) expect(halted).toBeNull();
+  else expect(halted).toContain(reason);
+  const sealed = parts.filter((part) => /^m\d|^none$/.test(part));
+  if (sealed.length > 0) expect(snapshots).toEqual(sealed.filter((part) => part !== 'none'));
+  const figures = parts.flatMap((part) => [/^([a-z]+) (\d+)$/i.exec(part)]).filter((found) => found !== null);
+  const found = { ...counts, lowestOpenRound: Number(lowestOpenRound) };
+  expect(found).toMatchObject(Object.fromEntries(figures.map(([, name, count]) => [name, Number(count)])));
+}
+
 function formatsOf(items: readonly HistoryItem[]): Format[] {
   const formats: Format[] = [];
   if (items.every((item) => item.kind === 'update' && importsOfOne(item).length <= 1)) formats.push('scan');
