@@ -1,9 +1,8 @@
 import { FILE_KIND } from './feed/file/file-source.ts';
 import type { TopicSettings } from './feed/kafka/kafka-client.ts';
 import { TOPIC_KIND } from './feed/kafka/kafka-kind.ts';
-import { type LedgerApiSettings, ledgerApiName } from './feed/ledger-api/participant-settings.ts';
 import { networkKind } from './feed/network/network-progress.ts';
-import { type ScanSettings, scanName } from './feed/scan/scan-settings.ts';
+import type { LedgerApiSettings, ScanSettings } from './feed/network/network-settings.ts';
 import type { SourceKind, SourceSpec } from './feed/source.ts';
 import { Refusal } from './refusal.ts';
 
@@ -35,11 +34,11 @@ export function topicSpec(kafka: TopicSettings): SourceSpec {
 }
 
 export function scanSpec(scan: ScanSettings): SourceSpec {
-  return { kind: SCAN_KIND.kind, name: scanName(scan.urls), settings: scan };
+  return { kind: SCAN_KIND.kind, name: `Scan ${scan.urls.join(', ')}`, settings: scan };
 }
 
 export function ledgerApiSpec(ledgerApi: LedgerApiSettings): SourceSpec {
-  return { kind: LEDGER_API_KIND.kind, name: ledgerApiName(ledgerApi.url), settings: ledgerApi };
+  return { kind: LEDGER_API_KIND.kind, name: `Ledger API ${ledgerApi.url}`, settings: ledgerApi };
 }
 
 /** What is followed after the files: at most one. */

@@ -1,6 +1,6 @@
 import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
-import type { OauthSettings } from '../feed/ledger-api/participant-settings.ts';
+import type { OauthSettings } from '../feed/network/network-settings.ts';
 import { withoutExcerpt } from '../json/parse-error.ts';
 import { isObject } from '../json/untrusted.ts';
 import { readNamed, readSecret } from '../named-file.ts';

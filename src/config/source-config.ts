@@ -1,8 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import type { TopicSettings } from '../feed/kafka/kafka-client.ts';
-import type { LedgerApiSettings, OauthSettings } from '../feed/ledger-api/participant-settings.ts';
-import type { ScanSettings } from '../feed/scan/scan-settings.ts';
+import type { LedgerApiSettings, OauthSettings, ScanSettings } from '../feed/network/network-settings.ts';
 import { readNamed, readSecret } from '../named-file.ts';
 import { Refusal } from '../refusal.ts';
 import type { PostgresSettings } from '../scale/postgres-connection.ts';

@@ -2,8 +2,8 @@ import { parseExactJson } from '../../json/exact-number.ts';
 import { isObject } from '../../json/untrusted.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import type { LedgerUpdate } from '../../ledger/update.ts';
+import type { LedgerApiSettings } from '../network/network-settings.ts';
 import { FeedRefused, type Message, type StoredSource } from '../source.ts';
-import type { LedgerApiSettings } from './participant-settings.ts';
 
 const OF = ' on participant ';
 const NAMED_MAX = 3;

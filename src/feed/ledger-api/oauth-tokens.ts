@@ -1,9 +1,11 @@
 import { readFile } from 'node:fs/promises';
+import { z } from 'zod';
 import { isObject, jsonOrNull } from '../../json/untrusted.ts';
 import { AnswerFailure } from '../network/answer-failure.ts';
-import { createJsonClient, isText, type ReadError, shortened } from '../network/json-client.ts';
+import { createJsonClient, type ReadError, shortened } from '../network/json-client.ts';
+import type { LedgerApiSettings, OauthSettings } from '../network/network-settings.ts';
 import type { SourceLogger } from '../source.ts';
-import { type LedgerApiSettings, NAMES, type OauthSettings } from './participant-settings.ts';
+import { NAMES } from './participant-errors.ts';
 
 /** The tokens of requests to a participant. */
 export interface Tokens {
@@ -15,8 +17,12 @@ export interface Tokens {
   renewAt(): number | null;
 }
 
-/** No token is nearly as long. */
-const TOKEN_CHARS_MAX = 65_536;
+/** It becomes part of a header; none is nearly as long as the maximum. */
+const TOKEN = z
+  .string()
+  .max(65_536)
+  .regex(/^[\x21-\x7e]+$/);
+const TOKEN_ANSWER = z.object({ access_token: TOKEN, expires_in: z.unknown() });
 /** Of a token whose server does not say. */
 const LIFETIME_S = 300;
 /** A new one is asked for in the last part of a token's life, so that there is time to try again. */
@@ -45,14 +51,9 @@ async function readToken(file: string): Promise<string> {
   const text = await readFile(file, 'utf8').catch((cause: Error) => {
     throw new AnswerFailure(`--ledger-api-token-file: cannot read ${file}: ${cause.message}`, { cause });
   });
-  const token = text.trim();
-  // It becomes part of a header.
-  if (isToken(token)) return token;
+  const token = TOKEN.safeParse(text.trim());
+  if (token.success) return token.data;
   throw new AnswerFailure(`--ledger-api-token-file: ${file} contains no token, which is one word`);
-}
-
-function isToken(text: unknown): text is string {
-  return isText(text) && text.length <= TOKEN_CHARS_MAX && /^[\x21-\x7e]+$/.test(text);
 }
 
 interface Token {
@@ -105,12 +106,11 @@ async function askToken(
   };
   const askedAt = Date.now();
   using server = createJsonClient(tokenUrl, {
-    ...{ server: { ca, names: NAMES }, signal, readError },
+    ...{ ca, names: NAMES, signal, readError },
     ...{ answerBytesMax: ANSWER_BYTES_MAX, answerTimeoutMs: ANSWER_TIMEOUT_MS },
   });
-  const { value } = await server.ask('', new URLSearchParams(form));
-  const { access_token: text, expires_in: given } = isObject(value) ? value : {};
-  if (!isToken(text)) throw new AnswerFailure(`${tokenUrl}: answers without access_token`);
+  const asked = new URLSearchParams(form);
+  const { access_token: text, expires_in: given } = await server.ask('', TOKEN_ANSWER, asked);
   const lifeMs = (Number(given) > 0 ? Number(given) : LIFETIME_S) * 1000;
   const renewAt = Math.max(askedAt + lifeMs * RENEWED_AFTER, Date.now() + RENEWED_AFTER_MS_MIN);
   return { text, renewAt, expiresAt: askedAt + lifeMs };
@@ -120,5 +120,8 @@ async function askToken(
 const readError: ReadError = (_, body) => {
   const answer = jsonOrNull(body.toString());
   const { error, error_description: description } = isObject(answer) ? answer : {};
-  return { said: shortened([error, description].filter(isText).join(': ')), conduct: 'back off' };
+  return {
+    said: shortened([error, description].filter((text) => typeof text === 'string' && text !== '').join(': ')),
+    conduct: 'back off',
+  };
 };

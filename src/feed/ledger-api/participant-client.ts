@@ -1,12 +1,10 @@
-import { isObject } from '../../json/untrusted.ts';
+import { z } from 'zod';
 import { isPartyId } from '../../ledger/party.ts';
-import { parseLedgerTime } from '../../ledger/time.ts';
 import { AnswerFailure } from '../network/answer-failure.ts';
-import { createJsonClient, isCount, isText, type JsonClient } from '../network/json-client.ts';
-import type { SynchronizerTime } from '../network/snapshot-import.ts';
+import { COUNT, createJsonClient, type JsonClient, LEDGER_TIME } from '../network/json-client.ts';
+import type { LedgerApiSettings } from '../network/network-settings.ts';
 import type { Tokens } from './oauth-tokens.ts';
-import { readError } from './participant-errors.ts';
-import { type LedgerApiSettings, NAMES } from './participant-settings.ts';
+import { NAMES, readError } from './participant-errors.ts';
 import { openStream } from './participant-stream.ts';
 
 /** Timers of Node do not wait longer than this. */
@@ -37,13 +35,12 @@ export function createLedgerApiClient(
     return token === null ? {} : { authorization: `Bearer ${token}` };
   }
   return {
-    ...createJsonClient(url, { server: { ca, names: NAMES }, signal, headers, readError }),
+    ...createJsonClient(url, { ca, names: NAMES, signal, headers, readError }),
     async openStream(path, request, onOpen = () => {}) {
       const target = `${url}${path}`;
       const own = await headers();
-      const renewAt = tokens.renewAt();
-      const renewal =
-        renewAt === null ? null : AbortSignal.timeout(Math.min(Math.max(renewAt - Date.now(), 0), TIMER_MS_MAX));
+      const leftMs = (tokens.renewAt() ?? Infinity) - Date.now();
+      const renewal = leftMs === Infinity ? null : AbortSignal.timeout(Math.min(Math.max(leftMs, 0), TIMER_MS_MAX));
       const until = renewal === null ? signal : AbortSignal.any([signal, renewal]);
       const elements = openStream(target, { ca, headers: own, request, onOpen, signal: until });
       return { target, elements, isRenewed: () => renewal?.aborted === true };
@@ -51,34 +48,26 @@ export function createLedgerApiClient(
   };
 }
 
-export interface LedgerEnd {
-  readonly offset: number;
+const LEDGER_END = z.object({
+  offset: COUNT.default(0),
   /** Up to when each synchronizer is known there; null where the participant is too old to say. */
-  readonly times: readonly SynchronizerTime[] | null;
+  synchronizerTimes: z
+    .array(z.object({ synchronizerId: z.string(), recordTime: LEDGER_TIME }))
+    .min(1)
+    .nullable()
+    .catch(null),
+});
+
+export type LedgerEnd = z.output<typeof LEDGER_END>;
+
+export function askLedgerEnd(client: JsonClient): Promise<LedgerEnd> {
+  return client.ask('/v2/state/ledger-end', LEDGER_END);
 }
 
-export function askParticipantId(client: JsonClient): Promise<string> {
-  return client.askField('/v2/parties/participant-id', 'participantId', isText);
-}
-
-export async function askLedgerEnd(client: JsonClient): Promise<LedgerEnd> {
-  const { value } = await client.ask('/v2/state/ledger-end');
-  const { offset = 0, synchronizerTimes } = isObject(value) ? value : { offset: null };
-  if (!isCount(offset)) throw new AnswerFailure(`${client.url}/v2/state/ledger-end: answers without offset`);
-  const times = Array.isArray(synchronizerTimes) ? synchronizerTimes.map(synchronizerTime) : [];
-  return { offset, times: times.length > 0 && times.every((time) => time !== null) ? times : null };
-}
-
-function synchronizerTime(value: unknown): SynchronizerTime | null {
-  const { synchronizerId, recordTime: text } = isObject(value) ? value : {};
-  const recordTime = typeof text === 'string' ? parseLedgerTime(text) : null;
-  return typeof synchronizerId === 'string' && recordTime !== null ? { synchronizerId, recordTime } : null;
-}
-
-/** Up to which update it has removed what it knew; 0 where it has everything. */
-export function askPrunedOffset(client: JsonClient): Promise<number> {
-  return client.askField('/v2/state/latest-pruned-offsets', 'participantPrunedUpToInclusive', isCount);
-}
+const PARTIES = z.object({
+  partyDetails: z.array(z.object({ party: z.string(), isLocal: z.boolean() }).catch({ party: '', isLocal: false })),
+  nextPageToken: z.string().catch(''),
+});
 
 /** The parties that it hosts itself, in order. */
 export async function askLocalParties(client: JsonClient): Promise<readonly string[]> {
@@ -86,17 +75,13 @@ export async function askLocalParties(client: JsonClient): Promise<readonly stri
   let token = '';
   do {
     const more = token === '' ? '' : `&pageToken=${encodeURIComponent(token)}`;
-    const { value } = await client.ask(`/v2/parties?pageSize=${PARTIES_PAGE}${more}`);
-    const { partyDetails, nextPageToken } = isObject(value) ? value : {};
-    if (!Array.isArray(partyDetails)) throw new AnswerFailure(`${client.url}/v2/parties: answers without partyDetails`);
-    for (const each of partyDetails)
-      if (isObject(each) && each.isLocal === true && typeof each.party === 'string' && isPartyId(each.party))
-        local.add(each.party);
+    const page = await client.ask(`/v2/parties?pageSize=${PARTIES_PAGE}${more}`, PARTIES);
+    for (const { party, isLocal } of page.partyDetails) if (isLocal && isPartyId(party)) local.add(party);
     if (local.size > PARTIES_MAX)
       throw new AnswerFailure(`${client.url}: has more than ${PARTIES_MAX} local parties: name those to follow`, {
         conduct: 'stop',
       });
-    token = typeof nextPageToken === 'string' ? nextPageToken : '';
+    token = page.nextPageToken;
   } while (token !== '');
   return [...local].sort();
 }

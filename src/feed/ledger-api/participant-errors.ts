@@ -1,8 +1,11 @@
 import { isObject, jsonOrNull } from '../../json/untrusted.ts';
 import { type AboutFailure, AnswerFailure, type Conduct, mayStatusPass } from '../network/answer-failure.ts';
 import { type ReadError, shortened } from '../network/json-client.ts';
+import type { LedgerApiSettings } from '../network/network-settings.ts';
 import { FeedRefused } from '../source.ts';
-import type { LedgerApiSettings } from './participant-settings.ts';
+
+/** The settings that a message about the connection names. */
+export const NAMES = { url: '--ledger-api', ca: '--ledger-api-ca' };
 
 export const PRUNED = 'PARTICIPANT_PRUNED_DATA_ACCESSED';
 const PAST_END = 'OFFSET_AFTER_LEDGER_END';
@@ -22,12 +25,12 @@ const GRPC_STOPS = [3, 5, DENIED, 9, 11, 12];
 
 /** Of an answer that is no 200: of the participant, or of a proxy. */
 export const readError: ReadError = (status, body) => {
-  const error = errorIn(body);
+  const error = errorIn(jsonOrNull(body.toString()));
   return { said: error === null ? shortened(body.toString()) : saidBy(error), ...aboutOf(error, status) };
 };
 
 /** An element of a stream that is an error; null for any other. */
-export function failureOfElement(target: string, element: Uint8Array): AnswerFailure | null {
+export function failureOfElement(target: string, element: unknown): AnswerFailure | null {
   const error = errorIn(element);
   if (error === null) return null;
   return new AnswerFailure(`${target}: the stream ends: ${saidBy(error)}`, aboutOf(error, null));
@@ -35,8 +38,7 @@ export function failureOfElement(target: string, element: Uint8Array): AnswerFai
 
 type WireError = Readonly<Record<string, unknown>> & { readonly code: string };
 
-function errorIn(bytes: Uint8Array): WireError | null {
-  const value = jsonOrNull(Buffer.from(bytes).toString());
+function errorIn(value: unknown): WireError | null {
   return isObject(value) && typeof value.code === 'string' && !('update' in value) ? (value as WireError) : null;
 }
 
@@ -45,20 +47,20 @@ function saidBy({ code, cause }: WireError): string {
 }
 
 function aboutOf(error: WireError | null, status: number | null): Partial<AboutFailure> {
-  const isDenied = status === 403 || (status === null && error?.grpcCodeValue === DENIED);
+  const grpc = status === null ? Number(error?.grpcCodeValue) : null;
   const context = isObject(error?.context) ? error.context : {};
-  return { code: error?.code ?? null, context, isDenied, conduct: conductOf(error, status) };
+  const isDenied = status === 403 || grpc === DENIED;
+  return { code: error?.code ?? null, context, isDenied, conduct: conductOf(error, { status, grpc }) };
 }
 
-function conductOf(error: WireError | null, status: number | null): Conduct {
+function conductOf(error: WireError | null, { status, grpc }: { status: number | null; grpc: number | null }): Conduct {
   const ofCode = error === null ? undefined : CONDUCT_OF_CODE[error.code];
   if (ofCode !== undefined) return ofCode;
-  const grpc = Number(error?.grpcCodeValue);
-  if (status === 401 || (status === null && grpc === UNAUTHENTICATED)) return 'new token';
-  if (status === null) return GRPC_STOPS.includes(grpc) ? 'stop' : 'back off';
+  if (status === 401 || grpc === UNAUTHENTICATED) return 'new token';
+  if (status === null) return GRPC_STOPS.includes(grpc!) ? 'stop' : 'back off';
   // Without an error of the participant it is a proxy's, or the participant's plain text for a request that it cannot read.
-  if (error === null) return status === 400 || status === 403 ? 'stop' : 'back off';
-  return mayStatusPass(status) ? 'back off' : 'stop';
+  const stops = error === null ? status === 400 || status === 403 : !mayStatusPass(status);
+  return stops ? 'stop' : 'back off';
 }
 
 /** Of a failure that stops the reading: what was found, and what to do. `offset`: behind which updates were asked for. */
@@ -68,7 +70,7 @@ export function refusalOf(
 ): FeedRefused {
   const refused = (text: string): FeedRefused => Object.assign(new FeedRefused(text), { cause });
   if (code === PRUNED) {
-    const earliest = context.earliest_offset;
+    const { earliest_offset: earliest } = context;
     const upTo = typeof earliest === 'string' || typeof earliest === 'number' ? ` up to offset ${earliest}` : '';
     return refused(
       `the participant has removed its updates${upTo}, and these views continue behind offset ${offset}: what was between ` +

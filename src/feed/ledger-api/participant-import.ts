@@ -3,13 +3,8 @@ import { isObject } from '../../json/untrusted.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { listedElements } from '../file/elements.ts';
 import { AnswerFailure } from '../network/answer-failure.ts';
-import type { JsonAnswer } from '../network/json-client.ts';
-import {
-  type ContractToImport,
-  type ImportMessage,
-  importOf,
-  type SynchronizerTime,
-} from '../network/snapshot-import.ts';
+import { parseAnswer } from '../network/json-client.ts';
+import { type ImportMessage, importOf, type SynchronizerTime } from '../network/snapshot-import.ts';
 import type { LedgerApiClient } from './participant-client.ts';
 import { failureOfElement } from './participant-errors.ts';
 import { elementOf, updatesRequest } from './participant-updates.ts';
@@ -39,24 +34,29 @@ export interface ImportAsked {
 
 /** All that is active at an offset: in pages, whose end is marked, or as a stream where the participant is too old for them. */
 export async function* importsAt(asked: ImportAsked): AsyncGenerator<readonly ImportMessage[]> {
-  const { client, ask } = asked;
+  const { client, ask, migrationId } = asked;
   let pageToken: unknown;
   do {
-    const answer = await ask(() => askPage(asked, pageToken));
-    if (answer === null) return yield* streamedImports(asked);
-    const page: Readonly<Record<string, unknown>> = isObject(answer.value) ? answer.value : {};
-    if (!Array.isArray(page.activeContracts)) throw new AnswerFailure(`${client.url}: answers without activeContracts`);
-    const texts = (): Buffer[] => [...listedElements(answer.bytes, 'activeContracts')].map(({ bytes }) => bytes);
-    yield importsIn(page.activeContracts, { target: client.url, texts, migrationId: asked.migrationId });
-    pageToken = page.nextPageToken;
+    const page = await ask(() => askPage(asked, pageToken));
+    if (page === null) return yield* streamedImports(asked);
+    const texts = (): Buffer[] => [...listedElements(page.bytes, 'activeContracts')].map(({ bytes }) => bytes);
+    yield importsIn(page.contracts, { target: client.url, texts, migrationId });
+    pageToken = page.next;
   } while (typeof pageToken === 'string' && pageToken !== '');
 }
 
 /** Null where there is no such path, as before 3.5: the first page is refused, in plain text. */
-async function askPage({ client, offset, eventFormat }: ImportAsked, pageToken: unknown): Promise<JsonAnswer | null> {
+async function askPage(
+  { client, offset, eventFormat }: ImportAsked,
+  pageToken: unknown,
+): Promise<{ bytes: Buffer; contracts: readonly unknown[]; next: unknown } | null> {
   const body = { activeAtOffset: offset, eventFormat, maxPageSize: PAGE_SIZE, pageToken };
   try {
-    return await client.ask('/v2/state/active-contracts-page', body);
+    const bytes = await client.askBytes('/v2/state/active-contracts-page', body);
+    const page = parseAnswer(client.url, bytes);
+    if (!isObject(page) || !Array.isArray(page.activeContracts))
+      throw new AnswerFailure(`${client.url}: answers without activeContracts`);
+    return { bytes, contracts: page.activeContracts, next: page.nextPageToken };
   } catch (error) {
     const isUnknown = error instanceof AnswerFailure && error.about.status === 404 && error.about.code === null;
     if (pageToken === undefined && isUnknown) return null;
@@ -68,13 +68,8 @@ async function askPage({ client, offset, eventFormat }: ImportAsked, pageToken: 
  * The end of such a stream is only the closing of the connection, so a stream that is cut begins again behind the last token that an
  * element had. Where there are tokens, a stream that brings nothing more is the end.
  */
-async function* streamedImports({
-  client,
-  ask,
-  offset,
-  eventFormat,
-  migrationId,
-}: ImportAsked): AsyncGenerator<readonly ImportMessage[]> {
+async function* streamedImports(asked: ImportAsked): AsyncGenerator<readonly ImportMessage[]> {
+  const { client, ask, offset, eventFormat, migrationId } = asked;
   let token: string | null = null;
   let begunBehind: string | null = null;
   let reading: AsyncGenerator<readonly ImportMessage[]> | null = null;
@@ -108,13 +103,10 @@ async function* streamedImports({
 }
 
 function parsedElement(target: string, bytes: Buffer): unknown {
-  const failure = failureOfElement(target, bytes);
+  const element = parseAnswer(target, bytes);
+  const failure = failureOfElement(target, element);
   if (failure !== null) throw failure;
-  try {
-    return JSON.parse(bytes.toString());
-  } catch (error) {
-    throw new AnswerFailure(`${target}: sends what is no JSON`, { cause: error });
-  }
+  return element;
 }
 
 /** The contracts of elements that are held. `texts`: the elements as they came, where the numbers of a payload must be exact. */
@@ -125,9 +117,10 @@ function importsIn(
   return elements.flatMap((element, i) => {
     const created = createdIn(element, target);
     if (created === null) return [];
-    const isExact = !hasNumber(created.createArgument);
-    const exact = isExact ? created : createdIn(parseExactJson(texts()[i]!.toString()), target)!;
-    return [importOf(contractOf({ ...created, createArgument: exact.createArgument }), migrationId)];
+    const { createArgument } = hasNumber(created.createArgument)
+      ? createdIn(parseExactJson(texts()[i]!.toString()), target)!
+      : created;
+    return [importOf(contractOf({ ...created, createArgument }), migrationId)];
   });
 }
 
@@ -138,9 +131,8 @@ function createdIn(element: unknown, target: string): CreatedEvent | null {
     return new AnswerFailure(message, { conduct: 'stop' });
   };
   const entry = isObject(element) && isObject(element.contractEntry) ? element.contractEntry : {};
-  const [found] = Object.entries(entry);
-  if (found === undefined) throw unreadable('an element without contractEntry');
-  const [kind, value] = found;
+  const [kind, value] = Object.entries(entry)[0] ?? [];
+  if (kind === undefined) throw unreadable('an element without contractEntry');
   const isHeld = IS_HELD.get(kind);
   if (isHeld === undefined) throw unreadable(`a contractEntry ${kind}`);
   if (!isHeld) return null;
@@ -155,7 +147,7 @@ function hasNumber(value: unknown): boolean {
 }
 
 /** By the names that a Scan gives to its members. */
-function contractOf(created: CreatedEvent): ContractToImport {
+function contractOf(created: CreatedEvent): Parameters<typeof importOf>[0] {
   const { contractId, nodeId } = created;
   const text = JSON.stringify({
     contract_id: contractId,

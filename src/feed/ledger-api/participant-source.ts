@@ -1,8 +1,10 @@
+import { z } from 'zod';
 import { formatTime } from '../../ledger/time.ts';
 import { createPauses, type Pause, retry } from '../../retry.ts';
 import { AnswerFailure, mayPass, RETRY_ANSWER } from '../network/answer-failure.ts';
-import type { JsonClient } from '../network/json-client.ts';
+import { COUNT, type JsonClient, TEXT } from '../network/json-client.ts';
 import { NetworkProgress, type NetworkTelemetry } from '../network/network-progress.ts';
+import type { LedgerApiSettings } from '../network/network-settings.ts';
 import { type ImportMessage, IN_IMPORT, importMarker, LANE } from '../network/snapshot-import.ts';
 import { FeedRefused, type Message, type Source, type SourceContext, type SourceStart } from '../source.ts';
 import { degradedBy, identityOf, requireSame } from './followed-parties.ts';
@@ -10,15 +12,12 @@ import { createTokens } from './oauth-tokens.ts';
 import {
   askLedgerEnd,
   askLocalParties,
-  askParticipantId,
-  askPrunedOffset,
   createLedgerApiClient,
   type LedgerApiClient,
   type LedgerEnd,
 } from './participant-client.ts';
 import { PRUNED, pastEnd, refusalOf } from './participant-errors.ts';
 import { type ImportAsked, importsAt, timesOfEnd } from './participant-import.ts';
-import { type LedgerApiSettings, ledgerApiName } from './participant-settings.ts';
 import { elementOf, Filter, ROUNDS_LEFT_OUT, recordTimeOf, updatesRequest } from './participant-updates.ts';
 
 /** How often the participant's end is asked for, which says how far behind we are, and how often its parties are. */
@@ -42,31 +41,20 @@ interface Followed {
  * The updates of a participant for the parties of the settings, over one stream that is opened again wherever it ends. Waits for
  * what may come back; throws FeedRefused for what will not.
  */
-export function openLedgerApiSource(
-  settings: LedgerApiSettings,
-  { stored, reached, migrationId, logger }: SourceContext,
-): LedgerApiSource {
+export function openLedgerApiSource(settings: LedgerApiSettings, context: SourceContext): LedgerApiSource {
+  const { stored, reached, migrationId } = context;
   const { url, parties } = settings;
-  const tokens = createTokens(settings, logger);
+  const tokens = createTokens(settings, context.logger);
   const filter = new Filter(parties);
-  const token = stored.lanes.get(LANE)?.cursor ?? null;
   /** Behind the last message returned; null before the first of all, and before an import marker. */
-  let at = token === null ? null : offsetOf(token);
-  const progress = new NetworkProgress('participant', {
-    logger,
-    stored: token,
+  let at = offsetOf(stored.lanes.get(LANE)?.cursor);
+  const progress = new NetworkProgress('participant', context, {
     stopped: `connecting to ${url}`,
     figures: { url, participant: null, ledger_end: null },
   });
   let ledgerEnd = Infinity;
   /** Once its start was returned. */
   let begun: Followed | null = null;
-  let number = 0;
-
-  function messageOf(bytes: Buffer, cursor: string, more: Pick<Message, 'decoded'> = {}): Message {
-    number += 1;
-    return { lane: LANE, offset: number, cursor, bytes, ...more };
-  }
 
   async function* batches(signal: AbortSignal): Batches {
     using client = createLedgerApiClient(settings, { tokens, signal });
@@ -95,13 +83,14 @@ export function openLedgerApiSource(
         }
       }
     } finally {
-      progress.stop(`${ledgerApiName(url)} is no longer read`);
+      progress.stop(`Ledger API ${url} is no longer read`);
     }
   }
 
   /** `answered`: called when something was received, so that the next failure is a first one again. */
   async function* readFrom(client: LedgerApiClient, answered: () => void): Batches {
-    const participantId = await askParticipantId(client);
+    const participant = z.object({ participantId: TEXT });
+    const { participantId } = await client.ask('/v2/parties/participant-id', participant);
     progress.show({ participant: participantId });
     const isSame = at !== null && requireSame(begun ?? stored, { participantId, parties });
     const followed = isSame ? (begun ?? stored).followed! : await partiesToFollow(client);
@@ -125,7 +114,7 @@ export function openLedgerApiSource(
   function endIs(offset: number, askedAt: number): void {
     ledgerEnd = offset;
     progress.show({ ledger_end: offset });
-    progress.end(askedAt, (token) => token !== null && (offsetOf(token) ?? -1) >= offset);
+    progress.end(askedAt, (token) => (offsetOf(token) ?? -1) >= offset);
   }
 
   async function partiesToFollow(client: JsonClient): Promise<readonly string[]> {
@@ -137,7 +126,8 @@ export function openLedgerApiSource(
 
   /** Behind which its updates begin. */
   async function firstOffset(client: JsonClient): Promise<number> {
-    const pruned = await askPrunedOffset(client);
+    const offsets = z.object({ participantPrunedUpToInclusive: COUNT });
+    const { participantPrunedUpToInclusive: pruned } = await client.ask('/v2/state/latest-pruned-offsets', offsets);
     if (pruned === 0 || reached !== null) return pruned;
     throw new FeedRefused(
       `--start beginning: the participant has removed its updates up to offset ${pruned}: begin with --start snapshot, or with ` +
@@ -157,9 +147,8 @@ export function openLedgerApiSource(
       for (const bytes of batch) {
         try {
           const element = elementOf(bytes, { target, migrationId });
-          const { offset, decoded } = element;
-          if (offset !== null) at = Math.max(at!, offset);
-          messages.push(messageOf(bytes, String(at), decoded && { decoded }));
+          if (element.offset !== null) at = Math.max(at!, element.offset);
+          messages.push(progress.messageOf(element, String(at)));
           const recordTime = recordTimeOf(element) ?? progress.telemetry.newestRecordTime;
           progress.advance(recordTime, { at: Date.now(), isEnd: at! >= ledgerEnd });
         } catch (error) {
@@ -229,18 +218,19 @@ export function openLedgerApiSource(
       for await (const page of importsAt(asked)) {
         contracts += page.length;
         progress.importing(contracts, `at offset ${offset}`);
-        yield page.map(({ bytes, ...more }) => messageOf(bytes, IN_IMPORT, more));
+        yield page.map((each) => progress.messageOf(each, IN_IMPORT));
       }
       const waiting = `waiting for the time of offset ${offset}, which the first checkpoint behind it will say`;
-      progress.imported(end.times === null ? waiting : null);
-      const times = end.times ?? (await asked.ask(() => timesOfEnd(asked)));
+      progress.imported(end.synchronizerTimes === null ? waiting : null);
+      const times = end.synchronizerTimes ?? (await asked.ask(() => timesOfEnd(asked)));
       // A marker says that nothing is missing.
       client.signal.throwIfAborted();
       at = offset;
       const recordTime = formatTime(Math.max(...times.map((each) => each.recordTime)));
       const ofEnd = { offset, participant_id: participantId };
       const source = `ledger api ${url}`;
-      yield [messageOf(importMarker({ migrationId, recordTime, times, end: ofEnd, source }), String(offset))];
+      const marker = importMarker({ migrationId, recordTime, times, end: ofEnd, source });
+      yield [progress.messageOf(marker, String(offset))];
     } catch (error) {
       // A later end can be read.
       if (!(error instanceof AnswerFailure) || error.about.code !== PRUNED) throw error;
@@ -251,16 +241,15 @@ export function openLedgerApiSource(
 
   return {
     batches,
-    progress: () => ({ read: number, total: null }),
+    ...progress.reports,
     stored: (tokens) => progress.stored(tokens.get(LANE) ?? null),
-    telemetry: () => progress.telemetry,
     activeAt,
   };
 }
 
-/** Null for a resume token within a snapshot import. */
-function offsetOf(token: string): number | null {
-  if (token === IN_IMPORT) return null;
+/** Null where there is no resume token, or one within a snapshot import. */
+function offsetOf(token: string | null = null): number | null {
+  if (token === null || token === IN_IMPORT) return null;
   if (!/^\d{1,16}$/.test(token)) throw new Error(`the stored resume token of a participant is not valid: ${token}`);
   return Number(token);
 }

@@ -3,8 +3,7 @@ import { WebSocket } from 'ws';
 import { LINE_BYTES_MAX } from '../limits.ts';
 import { AnswerFailure } from '../network/answer-failure.ts';
 import { describeError, failureOf } from '../network/json-client.ts';
-import { readError } from './participant-errors.ts';
-import { NAMES } from './participant-settings.ts';
+import { NAMES, readError } from './participant-errors.ts';
 
 /** What was received and is not taken yet; beyond it the socket is not read, and the participant waits. */
 const QUEUE_BYTES_MAX = 4 * 2 ** 20;
@@ -110,8 +109,7 @@ export async function* openStream(
   }, pingMs);
 
   function failedConnection(error: NodeJS.ErrnoException): AnswerFailure {
-    if (error.code !== 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH')
-      return cannot(describeError(error, { ca, names: NAMES }), error);
+    if (error.code !== 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') return cannot(describeError(error, NAMES), error);
     const what = `sends an element of more than ${messageBytesMax} bytes, which is no update`;
     return new AnswerFailure(`${target}: ${what}`, { cause: error, conduct: 'stop' });
   }

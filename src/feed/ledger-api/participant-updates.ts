@@ -4,10 +4,10 @@ import { isObject, jsonOrNull } from '../../json/untrusted.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import { PACKAGE_NAME, TEMPLATES } from '../../ledger/templates.ts';
 import type { Micros } from '../../ledger/time.ts';
-import type { Decoded } from '../../ledger/update.ts';
 import { AnswerFailure } from '../network/answer-failure.ts';
+import type { LedgerApiSettings } from '../network/network-settings.ts';
+import type { ImportMessage } from '../network/snapshot-import.ts';
 import { failureOfElement } from './participant-errors.ts';
-import type { LedgerApiSettings } from './participant-settings.ts';
 
 const { OpenMiningRound: ROUND, ...COIN_TEMPLATES } = TEMPLATES;
 const COINS = Object.values(COIN_TEMPLATES);
@@ -65,10 +65,7 @@ export function updatesRequest(beginExclusive: number, eventFormat: object): obj
 }
 
 /** An element of a stream of updates. */
-export interface Element {
-  readonly bytes: Buffer;
-  /** Left out where it is bad. */
-  readonly decoded?: Decoded;
+export interface Element extends ImportMessage {
   /** Null where it has none, or is bad. */
   readonly offset: number | null;
 }
@@ -77,7 +74,7 @@ export interface Element {
 export function elementOf(bytes: Buffer, { target, migrationId }: { target: string; migrationId: number }): Element {
   const decoded = tryDecode(bytes, { migrationId });
   if (decoded instanceof BadUpdate) {
-    const failure = failureOfElement(target, bytes);
+    const failure = failureOfElement(target, jsonOrNull(bytes.toString()));
     if (failure !== null) throw failure;
     // Its offset is no better than the rest of it.
     return { bytes, offset: null };

@@ -2,8 +2,9 @@ import { Agent as HttpAgent, request as httpRequest, type IncomingMessage } from
 import { Agent as HttpsAgent, request as httpsRequest, type RequestOptions } from 'node:https';
 import { promisify } from 'node:util';
 import zlib from 'node:zlib';
+import { z } from 'zod';
 import { readBounded } from '../../bounded-fetch.ts';
-import { isObject } from '../../json/untrusted.ts';
+import { parseLedgerTime } from '../../ledger/time.ts';
 import { CONTAINER_BYTES_MAX } from '../limits.ts';
 import { type AboutFailure, AnswerFailure } from './answer-failure.ts';
 
@@ -17,13 +18,8 @@ const GZIP_RATIO = 12;
 const UNPACKED_BYTES_MIN = 4_096;
 const gunzip = promisify(zlib.gunzip);
 
-/** How to reach a server, and which settings say so. */
-export interface ServerOptions {
-  /** PEM of the authorities that may sign its certificate; null for the system's. */
-  readonly ca: string | null;
-  /** The settings of its address and of the file of the authorities. */
-  readonly names: { readonly url: string; readonly ca: string };
-}
+/** The settings of a server's address and of the file of its authorities, for messages. */
+export type SettingNames = Readonly<Record<'url' | 'ca', string>>;
 
 /** What the body of an error says, and what follows from it. The body is empty where it cannot be read. */
 export type ReadError = (
@@ -31,26 +27,24 @@ export type ReadError = (
   body: Buffer,
 ) => Partial<AboutFailure> & { readonly said: string; readonly advice?: string };
 
-export interface JsonAnswer {
-  readonly bytes: Buffer;
-  readonly value: unknown;
-}
-
 /** One server. Throws AnswerFailure for all that is no answer. Size and time of an answer are bounded, redirects are refused. */
 export interface JsonClient extends Disposable {
   readonly url: string;
   /** Aborts all requests. */
   readonly signal: AbortSignal;
-  /** A path below the server's, or below its host where it begins with `//`; a body is posted, as JSON or as a form. */
-  ask(path: string, body?: object): Promise<JsonAnswer>;
-  /** Throws AnswerFailure for an answer without that field. */
-  askField<Value>(path: string, field: string, isValue: (value: unknown) => value is Value): Promise<Value>;
-  /** The bytes of an answer that may be no JSON. */
+  /**
+   * The JSON of a path below the server's, or below its host where it begins with `//`; a body is posted, as JSON or as a form.
+   * Throws AnswerFailure for an answer that is not of the schema.
+   */
+  ask<Schema extends z.ZodType>(path: string, schema: Schema, body?: object): Promise<z.output<Schema>>;
+  /** The bytes of an answer, which is not parsed. */
   askBytes(path: string, body?: object): Promise<Buffer>;
 }
 
 export interface JsonClientOptions {
-  readonly server: ServerOptions;
+  /** PEM of the authorities that may sign its certificate; null for the system's. */
+  readonly ca: string | null;
+  readonly names: SettingNames;
   readonly signal: AbortSignal;
   /** Headers of each request, such as its token. */
   readonly headers?: () => Promise<Readonly<Record<string, string>>>;
@@ -64,7 +58,8 @@ export interface JsonClientOptions {
 export function createJsonClient(
   url: string,
   {
-    server,
+    ca,
+    names,
     signal,
     headers = async () => ({}),
     readError,
@@ -73,7 +68,6 @@ export function createJsonClient(
     answerTimeoutMs = ANSWER_TIMEOUT_MS,
   }: JsonClientOptions,
 ): JsonClient {
-  const { ca } = server;
   const agent = url.startsWith('https:')
     ? new HttpsAgent({ keepAlive: true, ...(ca !== null && { ca }) })
     : new HttpAgent({ keepAlive: true });
@@ -105,31 +99,28 @@ export function createJsonClient(
     } catch (error) {
       if (error instanceof AnswerFailure || signal.aborted) throw error;
       if (timeout.aborted) throw cannot(`has not answered within ${answerTimeoutMs / 1000} s`, error, true);
-      throw cannot(describeError(error as NodeJS.ErrnoException, server), error);
+      throw cannot(describeError(error as NodeJS.ErrnoException, names), error);
     }
   }
 
-  async function ask(path: string, body?: object): Promise<JsonAnswer> {
+  async function ask<Schema extends z.ZodType>(path: string, schema: Schema, body?: object): Promise<z.output<Schema>> {
     const bytes = await askBytes(path, body, Math.min(parsedBytesMax, answerBytesMax));
-    try {
-      return { bytes, value: JSON.parse(bytes.toString()) as unknown };
-    } catch (cause) {
-      throw new AnswerFailure(`${url}${path}: answers with what is no JSON`, { cause });
-    }
+    const { data, error } = schema.safeParse(parseAnswer(`${url}${path}`, bytes));
+    if (error === undefined) return data;
+    const field = error.issues[0]!.path.join('.');
+    throw new AnswerFailure(`${url}${path}: answers without ${field || 'a JSON object'}`);
   }
 
-  async function askField<Value>(
-    path: string,
-    field: string,
-    isValue: (value: unknown) => value is Value,
-  ): Promise<Value> {
-    const { value } = await ask(path);
-    const found = isObject(value) ? value[field] : undefined;
-    if (!isValue(found)) throw new AnswerFailure(`${url}${path}: answers without ${field}`);
-    return found;
-  }
+  return { url, signal, ask, askBytes, [Symbol.dispose]: () => agent.destroy() };
+}
 
-  return { url, signal, ask, askField, askBytes, [Symbol.dispose]: () => agent.destroy() };
+/** Throws AnswerFailure for what is no JSON. */
+export function parseAnswer(target: string, bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString());
+  } catch (cause) {
+    throw new AnswerFailure(`${target}: answers with what is no JSON`, { cause });
+  }
 }
 
 function responseTo(target: URL, options: RequestOptions, body: string | undefined): Promise<IncomingMessage> {
@@ -190,7 +181,7 @@ const IN_WORDS: Readonly<Record<string, string>> = {
 };
 
 /** What went wrong with a connection, and which setting may fix it. */
-export function describeError({ code = '', message }: NodeJS.ErrnoException, { names }: ServerOptions): string {
+export function describeError({ code = '', message }: NodeJS.ErrnoException, names: SettingNames): string {
   const what = IN_WORDS[message] ?? (message || code);
   if (code.startsWith('Z_')) return `its answer is no gzip, or cut off: ${what}`;
   if (UNKNOWN_AUTHORITY.includes(code))
@@ -200,6 +191,11 @@ export function describeError({ code = '', message }: NodeJS.ErrnoException, { n
     : what;
 }
 
-export const isText = (value: unknown): value is string => typeof value === 'string' && value !== '';
-
-export const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
+export const TEXT = z.string().min(1);
+export const COUNT = z.int().min(0);
+export const LEDGER_TIME = z.string().transform((text, { issues }) => {
+  const time = parseLedgerTime(text);
+  if (time !== null) return time;
+  issues.push({ code: 'custom', input: text });
+  return z.NEVER;
+});

@@ -1,7 +1,15 @@
 import { formatTime, type Micros } from '../../ledger/time.ts';
 import type { Pause } from '../../retry.ts';
-import { notShown, type SourceKind, type SourceLogger, type SourceState, type SourceStatus } from '../source.ts';
-import { LANE } from './snapshot-import.ts';
+import {
+  type Message,
+  notShown,
+  type Source,
+  type SourceContext,
+  type SourceKind,
+  type SourceState,
+  type SourceStatus,
+} from '../source.ts';
+import { type ImportMessage, LANE } from './snapshot-import.ts';
 
 /** How often a long step is reported in the log. */
 const REPORT_MS = 10_000;
@@ -37,11 +45,24 @@ type Figures = Readonly<Record<string, unknown>> & {
   readonly contradiction?: string | null;
 };
 
-/** What the status and the log say of reading a network. */
+const NOTHING_READ: Omit<NetworkTelemetry, 'stopped' | 'figures'> = {
+  answeredAt: null,
+  errors: 0,
+  lastError: null,
+  caughtUpAt: null,
+  lagSeconds: null,
+  secondsLeft: null,
+  newestRecordTime: null,
+  seedContracts: null,
+  degraded: [],
+};
+
+/** Numbers the messages of a network, and makes what the status and the log say of reading it. */
 export class NetworkProgress {
   readonly #kind: string;
-  readonly #logger: SourceLogger;
+  readonly #logger: SourceContext['logger'];
   #telemetry: NetworkTelemetry;
+  #messages = 0;
   /** The stored resume token. */
   #stored: string | null;
   /** An end of the ledger, and when it was asked for. It is reached once all up to there is stored. */
@@ -51,27 +72,23 @@ export class NetworkProgress {
 
   constructor(
     kind: string,
-    {
-      logger,
-      stored,
-      ...initial
-    }: Pick<NetworkTelemetry, 'stopped' | 'figures'> & { logger: SourceLogger; stored: string | null },
+    { logger, stored }: Pick<SourceContext, 'logger' | 'stored'>,
+    initial: Pick<NetworkTelemetry, 'stopped' | 'figures'>,
   ) {
     this.#kind = kind;
     this.#logger = logger;
-    this.#stored = stored;
-    this.#telemetry = {
-      answeredAt: null,
-      errors: 0,
-      lastError: null,
-      caughtUpAt: null,
-      lagSeconds: null,
-      secondsLeft: null,
-      newestRecordTime: null,
-      seedContracts: null,
-      degraded: [],
-      ...initial,
-    };
+    this.#stored = stored.lanes.get(LANE)?.cursor ?? null;
+    this.#telemetry = { ...NOTHING_READ, ...initial };
+  }
+
+  messageOf({ bytes, decoded }: ImportMessage, cursor: string): Message {
+    this.#messages += 1;
+    return { lane: LANE, offset: this.#messages, cursor, bytes, ...(decoded && { decoded }) };
+  }
+
+  /** What a source reports. */
+  get reports(): Pick<Source<NetworkTelemetry>, 'progress' | 'telemetry'> {
+    return { progress: () => ({ read: this.#messages, total: null }), telemetry: () => this.#telemetry };
   }
 
   get telemetry(): NetworkTelemetry {
@@ -121,14 +138,16 @@ export class NetworkProgress {
 
   /** How far the ledger is read. `at`: our clock when that was asked for. */
   advance(recordTime: Micros | null, { at, isEnd }: { readonly at: number; readonly isEnd: boolean }): void {
-    const behind = recordTime === null ? null : Math.max(0, Math.round(at / 1000 - recordTime / 1e6));
+    const known = { stopped: null, newestRecordTime: recordTime };
     if (isEnd) this.#pace = [];
-    const lagSeconds = isEnd ? 0 : behind;
-    const secondsLeft = isEnd ? 0 : this.#secondsLeft(recordTime, at);
-    this.answered({ stopped: null, newestRecordTime: recordTime, lagSeconds, secondsLeft });
-    if (isEnd || recordTime === null) return;
-    const fields = { recordTime: formatTime(recordTime), lagSeconds, secondsLeft };
-    this.#report(`catching up with the ${this.#kind}`, fields);
+    if (isEnd || recordTime === null) {
+      const lagSeconds = isEnd ? 0 : null;
+      return this.answered({ ...known, lagSeconds, secondsLeft: lagSeconds });
+    }
+    const lagSeconds = Math.max(0, Math.round(at / 1000 - recordTime / 1e6));
+    const secondsLeft = this.#secondsLeft(recordTime, at);
+    this.answered({ ...known, lagSeconds, secondsLeft });
+    this.#report(`catching up with the ${this.#kind}`, { recordTime: formatTime(recordTime), lagSeconds, secondsLeft });
   }
 
   end(at: number, isStored: (resumeToken: string | null) => boolean): void {
@@ -157,8 +176,7 @@ export class NetworkProgress {
   }
 
   /** Null where nothing is known yet, and where the ledger is faster than it is read. */
-  #secondsLeft(recordTime: Micros | null, at: number): number | null {
-    if (recordTime === null) return null;
+  #secondsLeft(recordTime: Micros, at: number): number | null {
     if (at - (this.#pace.at(-1)?.at ?? 0) >= PACE_STEP_MS) this.#pace.push({ at, recordTime });
     while (this.#pace.length > 2 && at - this.#pace[1]!.at > PACE_MS) this.#pace.shift();
     const first = this.#pace[0];
@@ -187,35 +205,30 @@ function networkStatus(
   { name, kind }: { readonly name: string; readonly kind: string },
   { telemetry, lanes, refused, mayLeaveGap }: SourceState<NetworkTelemetry>,
 ): SourceStatus {
-  const { errors = 0, lastError = null, lagSeconds = null, newestRecordTime: newest = null } = telemetry ?? {};
-  const { contradiction = null } = telemetry?.figures ?? {};
-  const gap = mayLeaveGap ? notShown(`the ${kind}`) : null;
-  const caughtUpAt = mayLeaveGap ? null : (telemetry?.caughtUpAt ?? null);
-  const stopped = refused ?? (telemetry === null ? `${name} is not read to its end yet` : (telemetry.stopped ?? gap));
+  const unread = { ...NOTHING_READ, stopped: `${name} is not read to its end yet`, figures: {} };
+  const { figures, ...known }: NetworkTelemetry = telemetry ?? unread;
+  const { errors, lastError, lagSeconds, newestRecordTime: newest, degraded } = known;
+  const caughtUpAt = mayLeaveGap ? null : known.caughtUpAt;
+  const stopped = refused ?? known.stopped ?? (mayLeaveGap ? notShown(`the ${kind}`) : null);
   const network = {
     stopped,
-    answered_at: timeOf(telemetry?.answeredAt),
+    answered_at: timeOf(known.answeredAt),
     errors_in_a_row: errors,
     last_error: lastError,
     caught_up_at: timeOf(caughtUpAt),
     lag_seconds: lagSeconds,
-    seconds_left: telemetry?.secondsLeft ?? null,
+    seconds_left: known.secondsLeft,
     newest_record_time: newest === null ? null : formatTime(newest),
-    seed_contracts: telemetry?.seedContracts ?? null,
-    ...telemetry?.figures,
+    seed_contracts: known.seedContracts,
+    ...figures,
   };
   return {
-    stopped,
-    degraded: telemetry?.degraded ?? [],
-    blocking: [contradiction, errors > 0 ? lastError : null].filter((reason) => reason !== null),
-    caughtUpAt,
-    lagMessages: null,
-    lagSeconds,
-    lagBytes: null,
+    ...{ stopped, degraded, caughtUpAt, lagSeconds, lagMessages: null, lagBytes: null },
+    blocking: [figures.contradiction, errors > 0 ? lastError : null].filter((reason) => reason != null),
     details: { position: lanes.get(LANE)?.cursor ?? null, network },
   };
 }
 
-function timeOf(ms: number | null | undefined): string | null {
-  return ms == null ? null : new Date(ms).toISOString();
+function timeOf(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
 }

@@ -11,18 +11,15 @@ export const IN_IMPORT = 'seed';
 /** An active contract as a message. `decoded` is left out where it is bad. */
 export type ImportMessage = Pick<Message, 'decoded'> & { readonly bytes: Buffer };
 
-export interface ContractToImport {
-  /** Empty where it has none that can be read. */
-  readonly id: string;
-  /** Of its create. */
-  readonly node: number;
-  /** The update that created it, where that is known. */
-  readonly createdIn?: string | undefined;
-  /** Its members as a JSON object, by the names of a created event. They are not serialized again. */
-  readonly text: string;
-}
-
-export function importOf({ id, node, createdIn, text }: ContractToImport, migrationId: number): ImportMessage {
+/**
+ * An active contract as an import. `id`: empty where it has none that can be read. `node`: of its create. `createdIn`: the update
+ * that created it, where that is known. `text`: its members as a JSON object, by the names of a created event, which are not
+ * serialized again.
+ */
+export function importOf(
+  { id, node, createdIn, text }: { id: string; node: number; createdIn?: string | undefined; text: string },
+  migrationId: number,
+): ImportMessage {
   const event = JSON.stringify(`${id}:${node}`);
   const made = createdIn === undefined ? '' : `"created_in_update_id":${JSON.stringify(createdIn)},`;
   const bytes = Buffer.from(
@@ -47,7 +44,7 @@ export function importMarker(marker: {
   /** Of a participant. */
   readonly end?: { readonly offset: number; readonly participant_id: string };
   readonly source: string;
-}): Buffer {
+}): ImportMessage {
   const seed = {
     migration_id: marker.migrationId,
     record_time: marker.recordTime,
@@ -55,5 +52,5 @@ export function importMarker(marker: {
     ...marker.end,
     source: marker.source,
   };
-  return Buffer.from(JSON.stringify({ seed }));
+  return { bytes: Buffer.from(JSON.stringify({ seed })) };
 }

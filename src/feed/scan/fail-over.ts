@@ -3,6 +3,7 @@ import { createPauses, type Pauses } from '../../retry.ts';
 import { AnswerFailure, RETRY_ANSWER } from '../network/answer-failure.ts';
 import type { JsonClient } from '../network/json-client.ts';
 import type { NetworkProgress } from '../network/network-progress.ts';
+import type { ScanSettings } from '../network/network-settings.ts';
 import { FeedRefused } from '../source.ts';
 import { isAfter, type ScanPosition, tokenOf } from './scan-position.ts';
 import { firstAfter } from './update-pages.ts';
@@ -23,8 +24,7 @@ interface Scan {
 /** Decides which of several Scans is read: the next one after a failure, and one that has updates where the current one shows none. */
 export class FailOver {
   readonly #scans: readonly Scan[];
-  readonly #readyLagMaxMs: number;
-  readonly #checkIntervalMs: number;
+  readonly #settings: ScanSettings;
   readonly #progress: NetworkProgress;
   /** When and why Scans failed or were left, by their addresses. */
   #left: Readonly<Record<string, { readonly at: string; readonly because: string }>> = {};
@@ -37,13 +37,9 @@ export class FailOver {
   /** When the others were asked last; null before the first end of the current one. */
   #checkedMs: number | null = null;
 
-  constructor(
-    clients: readonly JsonClient[],
-    options: { readyLagMaxMs: number; checkIntervalMs?: number; progress: NetworkProgress },
-  ) {
-    this.#readyLagMaxMs = options.readyLagMaxMs;
-    this.#checkIntervalMs = options.checkIntervalMs ?? CHECK_INTERVAL_MS;
-    this.#progress = options.progress;
+  constructor(clients: readonly JsonClient[], settings: ScanSettings, progress: NetworkProgress) {
+    this.#settings = settings;
+    this.#progress = progress;
     this.#scans = clients.map((client) => {
       // Whatever has failed, another Scan may be asked.
       const pauses = createPauses({ ...RETRY_ANSWER, passes: () => true }, { wait: async () => {} });
@@ -78,8 +74,8 @@ export class FailOver {
     this.#current.pauses.afterSuccess();
   }
 
-  async failed(error: AnswerFailure): Promise<void> {
-    await this.#pause(this.#current, error);
+  failed(error: AnswerFailure): Promise<void> {
+    return this.#pause(this.#current, error);
   }
 
   /**
@@ -90,7 +86,7 @@ export class FailOver {
     const isShown = (at: ScanPosition): boolean => shown !== null && !isAfter(at, shown);
     if (this.#missing !== null && isShown(this.#missing.at)) this.#missing = null;
     if (read !== null && !isShown(read)) this.#missing ??= { by: null, at: read, sinceMs: Date.now() };
-    if (this.#missing !== null && Date.now() - this.#missing.sinceMs > this.#readyLagMaxMs) {
+    if (this.#missing !== null && Date.now() - this.#missing.sinceMs > this.#settings.readyLagMaxMs) {
       if (this.#missing.by !== null) this.#next = this.#scans.indexOf(this.#missing.by);
       throw new AnswerFailure(this.#missingText(shown)!);
     }
@@ -109,7 +105,8 @@ export class FailOver {
   /** Asks the other Scans for one update after a position. */
   async #checkOthers(after: ScanPosition | null): Promise<void> {
     const before = this.#checkedMs;
-    if (before !== null && performance.now() - before < this.#checkIntervalMs) return;
+    const { checkIntervalMs = CHECK_INTERVAL_MS } = this.#settings;
+    if (before !== null && performance.now() - before < checkIntervalMs) return;
     this.#checkedMs = performance.now();
     const others = this.#scans.filter((scan) => scan !== this.#current && isReady(scan));
     const asking = Promise.all(others.map((scan) => this.#check(scan, after)));

@@ -1,10 +1,9 @@
 import { hash } from 'node:crypto';
-import { isObject } from '../../json/untrusted.ts';
+import { z } from 'zod';
 import { formatAmount } from '../../ledger/amount.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import { parseLedgerTime } from '../../ledger/time.ts';
 import type { Decoded } from '../../ledger/update.ts';
-import { AnswerFailure } from '../network/answer-failure.ts';
 import type { JsonClient } from '../network/json-client.ts';
 import { FeedRefused } from '../source.ts';
 import type { ScanPosition } from './scan-position.ts';
@@ -18,10 +17,10 @@ export interface SnapshotPosition extends ScanPosition {
   readonly text: string;
 }
 
-interface Sums {
-  unlocked: bigint;
-  locked: bigint;
-}
+type Sums = Record<'unlocked' | 'locked', bigint>;
+
+const SUMMARY = z.object({ party_id: z.string(), total_unlocked_coin: z.unknown(), total_locked_coin: z.unknown() });
+const SUPPLY = z.object({ totalSupply: z.unknown(), totalSupplyAsOf: z.unknown() });
 
 /**
  * Compares a snapshot import with what its Scan says of it: the sums of some owners, those with the smallest hashes, and the supply.
@@ -70,13 +69,10 @@ export class ImportCheck {
     if (this.#sample.size === 0) return;
     const owner_party_ids = [...this.#sample.keys()];
     const asked = { migration_id: migrationId, record_time: text, owner_party_ids };
-    const { value } = await client.ask('/v1/holdings/summary', asked);
-    if (!isObject(value) || !Array.isArray(value.summaries))
-      throw new AnswerFailure(`${client.url}: answers without summaries`);
-    const given = (value.summaries as unknown[]).filter(isObject);
+    const { summaries } = await client.ask('/v1/holdings/summary', z.object({ summaries: z.array(SUMMARY) }), asked);
     for (const [owner, { sums }] of this.#sample) {
       const { total_unlocked_coin: unlocked, total_locked_coin: locked } =
-        given.find(({ party_id }) => party_id === owner) ?? {};
+        summaries.find(({ party_id }) => party_id === owner) ?? {};
       if (unitsOf(unlocked) === sums.unlocked && unitsOf(locked) === sums.locked) continue;
       const ours = `${formatAmount(sums.unlocked)} unlocked and ${formatAmount(sums.locked)} locked`;
       throw new FeedRefused(
@@ -88,8 +84,7 @@ export class ImportCheck {
 
   /** What differs from the Scan's supply, where it says one for the same time. */
   async supplyDifference(client: JsonClient, { text, recordTime }: SnapshotPosition): Promise<string | null> {
-    const { value } = await client.ask('//registry/metadata/v1/instruments/Amulet');
-    const { totalSupply, totalSupplyAsOf } = isObject(value) ? value : {};
+    const { totalSupply, totalSupplyAsOf } = await client.ask('//registry/metadata/v1/instruments/Amulet', SUPPLY);
     if (typeof totalSupplyAsOf !== 'string' || parseLedgerTime(totalSupplyAsOf) !== recordTime) return null;
     if (unitsOf(totalSupply) === this.#supply) return null;
     return (

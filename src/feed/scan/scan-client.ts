@@ -1,10 +1,10 @@
+import { z } from 'zod';
 import { isObject, jsonOrNull } from '../../json/untrusted.ts';
 import { formatTime } from '../../ledger/time.ts';
 import { AnswerFailure, mayStatusPass } from '../network/answer-failure.ts';
 import {
+  COUNT,
   createJsonClient,
-  isCount,
-  isText,
   type JsonClient,
   type JsonClientOptions,
   type ReadError,
@@ -23,13 +23,9 @@ const NAMES = { url: '--scan', ca: '--scan-ca' };
 
 export function createScanClient(
   url: string,
-  {
-    ca,
-    ...options
-  }: Pick<JsonClientOptions, 'signal' | 'answerBytesMax' | 'answerTimeoutMs'> & { readonly ca: string | null },
+  options: Omit<JsonClientOptions, 'names' | 'readError' | 'parsedBytesMax'>,
 ): JsonClient {
-  const server = { ca, names: NAMES };
-  return createJsonClient(url, { server, readError, parsedBytesMax: PARSED_BYTES_MAX, ...options });
+  return createJsonClient(url, { names: NAMES, readError, parsedBytesMax: PARSED_BYTES_MAX, ...options });
 }
 
 const readError: ReadError = (status, body) => {
@@ -49,21 +45,8 @@ const readError: ReadError = (status, body) => {
   };
 };
 
-export function askDso(client: JsonClient): Promise<string> {
-  return client.askField('/v0/dso-party-id', 'dso_party_id', isText);
-}
-
-export function askMigrationId(client: JsonClient): Promise<number> {
-  return client.askField('/v0/migrations/last', 'migration_id', isCount);
-}
-
-/** Its release of Splice, such as `0.9.0`; null where it does not say one. */
-export async function askVersion(client: JsonClient): Promise<string | null> {
-  const version = await client.askField('/version', 'version', isText).catch((error: unknown) => {
-    if (error instanceof AnswerFailure) return '';
-    throw error;
-  });
-  return /^[\w.+-]{1,64}$/.test(version) ? version : null;
+export async function askMigrationId(client: JsonClient): Promise<number> {
+  return (await client.ask('/v0/migrations/last', z.object({ migration_id: COUNT }))).migration_id;
 }
 
 /** A page of updates as its Scan sends it. */
@@ -90,8 +73,8 @@ export async function requireBeginning(client: JsonClient): Promise<void> {
       `--start beginning: the network is in migration ${migrationId}, and a Scan does not give what was carried over into it: ` +
         'begin with --start snapshot, or with files that have it',
     );
-  if (!(await client.askField('/v0/backfilling/status', 'complete', (value) => typeof value === 'boolean')))
-    throw new AnswerFailure(`${client.url}: has not all of the history yet; another Scan may have it`);
+  const { complete } = await client.ask('/v0/backfilling/status', z.object({ complete: z.boolean() }));
+  if (!complete) throw new AnswerFailure(`${client.url}: has not all of the history yet; another Scan may have it`);
 }
 
 /** Before the updates after a position are read: a Scan in an earlier migration would be asked for ever. */

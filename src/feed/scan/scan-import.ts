@@ -1,13 +1,14 @@
 import { hash } from 'node:crypto';
+import { z } from 'zod';
 import { isObject, jsonOrNull } from '../../json/untrusted.ts';
 import { ENTITIES, PACKAGE_NAME } from '../../ledger/templates.ts';
 import { parseLedgerTime } from '../../ledger/time.ts';
 import { AnswerFailure } from '../network/answer-failure.ts';
-import { type JsonClient, shortened } from '../network/json-client.ts';
+import { type JsonClient, shortened, TEXT } from '../network/json-client.ts';
 import { type ImportMessage, importOf } from '../network/snapshot-import.ts';
 import type { ImportCheck, SnapshotPosition } from './import-check.ts';
 import { PageSize } from './page-size.ts';
-import { askVersion, SNAPSHOT_NOT_FOUND } from './scan-client.ts';
+import { SNAPSHOT_NOT_FOUND } from './scan-client.ts';
 import { listedIn, requireParsable } from './update-pages.ts';
 
 const TEMPLATES_ASKED = [...ENTITIES.keys()].map((template) => `${PACKAGE_NAME}:${template}`);
@@ -22,13 +23,13 @@ const SEEN_MAX = 50_000_000;
 export async function askSnapshot(client: JsonClient, migrationId: number): Promise<SnapshotPosition> {
   const time = encodeURIComponent(new Date().toISOString());
   const path = `/v0/state/acs/snapshot-timestamp?before=${time}&migration_id=${migrationId}`;
-  const { value } = await client.ask(path).catch((error: unknown) => {
+  const answer = client.ask(path, z.object({ record_time: z.string() }));
+  const { record_time: text } = await answer.catch((error: unknown) => {
     throw mayReturn(error, `has no snapshot of migration ${migrationId} yet`);
   });
-  const text = isObject(value) ? value.record_time : undefined;
-  const recordTime = typeof text === 'string' ? parseLedgerTime(text) : null;
+  const recordTime = parseLedgerTime(text);
   if (recordTime === null) throw new AnswerFailure(`${client.url}: answers without the time of its snapshot`);
-  return { migrationId, recordTime, text: text as string };
+  return { migrationId, recordTime, text };
 }
 
 /** Makes a failure with one of these statuses pass: snapshots are removed in time, and the newest one can be read. */
@@ -58,14 +59,23 @@ function pageAsker(client: JsonClient): (body: object) => Promise<Buffer> {
       }
     }
     const version = await askVersion(client);
+    const splice = version === null ? 'unknown version' : `version ${version}`;
     throw new AnswerFailure(
-      `${client.url} has neither ${PATHS.join(' nor ')}, which give the active contracts (Splice of ${
-        version === null ? 'unknown version' : `version ${version}`
-      }): use a version of Holdfast that knows its calls, or another Scan`,
+      `${client.url} has neither ${PATHS.join(' nor ')}, which give the active contracts (Splice of ${splice}): ` +
+        'use a version of Holdfast that knows its calls, or another Scan',
       // Without a version it may be a proxy that answers in place of the Scan.
       { conduct: version === null ? 'back off' : 'stop' },
     );
   };
+}
+
+/** Its release of Splice, such as `0.9.0`; null where it does not say one. */
+async function askVersion(client: JsonClient): Promise<string | null> {
+  const { version } = await client.ask('/version', z.object({ version: TEXT })).catch((error: unknown) => {
+    if (error instanceof AnswerFailure) return { version: '' };
+    throw error;
+  });
+  return /^[\w.+-]{1,64}$/.test(version) ? version : null;
 }
 
 /**

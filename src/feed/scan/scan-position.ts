@@ -17,9 +17,9 @@ export function tokenOf({ migrationId, recordTime }: ScanPosition): string {
   return `${migrationId} ${formatTime(recordTime)}`;
 }
 
-/** Null for a resume token that is no position yet. */
-export function parseToken(text: string): ScanPosition | null {
-  if (text === AT_START || text === IN_IMPORT) return null;
+/** Null where there is no resume token, or one that is no position yet. */
+export function parseToken(text: string | null = null): ScanPosition | null {
+  if (text === null || text === AT_START || text === IN_IMPORT) return null;
   const [migrationId = '', time = ''] = text.split(' ');
   const recordTime = parseLedgerTime(time);
   if (recordTime === null || !/^\d+$/.test(migrationId))

@@ -1,16 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
 import { retry } from '../../retry.ts';
 import { AnswerFailure, mayPass, RETRY_ANSWER } from '../network/answer-failure.ts';
-import type { JsonClient } from '../network/json-client.ts';
+import { type JsonClient, TEXT } from '../network/json-client.ts';
 import { NetworkProgress, type NetworkTelemetry } from '../network/network-progress.ts';
+import type { ScanSettings } from '../network/network-settings.ts';
 import { IN_IMPORT, importMarker, LANE } from '../network/snapshot-import.ts';
 import { FeedRefused, type Message, type Source, type SourceContext, type SourceStart } from '../source.ts';
 import { FailOver } from './fail-over.ts';
 import { ImportCheck } from './import-check.ts';
-import { askDso, askMigrationId, createScanClient, requireBeginning, requireMigration } from './scan-client.ts';
+import { askMigrationId, createScanClient, requireBeginning, requireMigration } from './scan-client.ts';
 import { askSnapshot, importsAt, mayReturn } from './scan-import.ts';
 import { AT_START, earlierOf, isAfter, laterOf, parseToken, type ScanPosition, tokenOf } from './scan-position.ts';
-import { type ScanSettings, scanName } from './scan-settings.ts';
 import type { ScanUpdate } from './update-pages.ts';
 import { UpdatesReader } from './updates-reader.ts';
 
@@ -27,21 +28,16 @@ type Batches = AsyncGenerator<readonly Message[] | SourceStart>;
  * The updates of a network, as its Scans give them: one is read, and where it fails the next. Positions are the ledger's own, so
  * it continues after what any source has brought. Waits for what may come back; throws FeedRefused for what will not.
  */
-export function openScanSource(
-  settings: ScanSettings,
-  { stored, reached, furthest, lastUpdate = null, logger }: SourceContext,
-): Source<NetworkTelemetry> {
+export function openScanSource(settings: ScanSettings, context: SourceContext): Source<NetworkTelemetry> {
   const { urls, pageSize, pollIntervalMs } = settings;
-  const token = stored.lanes.get(LANE)?.cursor ?? null;
-  const progress = new NetworkProgress('network', {
-    logger,
-    stored: token,
+  const { stored, reached, furthest } = context;
+  const progress = new NetworkProgress('network', context, {
     stopped: `connecting to ${urls.join(', ')}`,
     figures: { scan: '', contradiction: null, scans_left: {} },
   });
   const supplyDifference = stored.lanes.get(SUPPLY_LANE)?.cursor;
   if (supplyDifference !== undefined) progress.degrade([supplyDifference]);
-  const known = token === null ? null : parseToken(token);
+  const known = parseToken(stored.lanes.get(LANE)?.cursor);
   /** After the last message returned; null before the first update of all, and before an import marker. */
   let at: ScanPosition | null = known && furthest && earlierOf(known, furthest);
   // Files may have begun a later migration: this one is read to its end before it.
@@ -50,22 +46,16 @@ export function openScanSource(
   let begun = at;
   let good = furthest;
   /** The last update that any Scan has shown, or that is applied. */
-  let shownBefore: ScanPosition | null = lastUpdate;
+  let shownBefore = context.lastUpdate ?? null;
   let network: string | null = null;
-  let number = 0;
   /** A reader remembers what its Scan has refused while others are asked. */
   const readers = new Map<JsonClient, UpdatesReader>();
-
-  function messageOf(bytes: Buffer, cursor: string, more: Pick<Message, 'decoded'> = {}): Message {
-    number += 1;
-    return { lane: LANE, offset: number, cursor, bytes, ...more };
-  }
 
   const applied = (): ScanPosition | null => laterOf(good, begun);
 
   async function* batches(signal: AbortSignal): Batches {
     const clients = urls.map((url) => createScanClient(url, { ca: settings.ca, signal }));
-    const failOver = new FailOver(clients, { ...settings, progress });
+    const failOver = new FailOver(clients, settings, progress);
     try {
       while (!signal.aborted) {
         const client = await failOver.choose();
@@ -79,12 +69,12 @@ export function openScanSource(
       }
     } finally {
       for (const client of clients) client[Symbol.dispose]();
-      progress.stop(`${scanName(urls)} is no longer read`);
+      progress.stop(`Scan ${urls.join(', ')} is no longer read`);
     }
   }
 
   async function* readFrom(client: JsonClient, failOver: FailOver): Batches {
-    const dso = await askDso(client);
+    const { dso_party_id: dso } = await client.ask('/v0/dso-party-id', z.object({ dso_party_id: TEXT }));
     const identity = `the network of ${dso}`;
     if (network !== null && network !== identity)
       throw new FeedRefused(`${client.url} is of ${identity}, and the other Scans are of ${network}`);
@@ -101,10 +91,10 @@ export function openScanSource(
       const { updates, isEnd, shown, askedAt } = await reader.next();
       failOver.answered();
       const entered = enteredMigration(updates, laterOf(at, reached));
-      const messages = updates.slice(0, entered?.from).map(({ bytes, upTo, decoded }) => {
-        at = laterOf(at, upTo);
-        shownBefore = laterOf(shownBefore, upTo);
-        return messageOf(bytes, tokenAt(), decoded && { decoded });
+      const messages = updates.slice(0, entered?.from).map((update) => {
+        at = laterOf(at, update.upTo);
+        shownBefore = laterOf(shownBefore, update.upTo);
+        return progress.messageOf(update, tokenAt());
       });
       const before = contradiction;
       const read = shownBefore && earlierOf(shownBefore, applied());
@@ -127,9 +117,9 @@ export function openScanSource(
     progress.advance(position?.recordTime ?? null, { at: askedAt, isEnd });
     if (!isEnd) return;
     progress.end(askedAt, (token) => {
-      if (token === IN_IMPORT) return false;
-      const known = token === null ? null : parseToken(token);
-      return position === null || (known !== null && !isAfter(position, known));
+      if (position === null) return token !== IN_IMPORT;
+      const known = parseToken(token);
+      return known !== null && !isAfter(position, known);
     });
   }
 
@@ -155,7 +145,7 @@ export function openScanSource(
     const ask = <T>(step: () => Promise<T>): Promise<T> => retry(policy, step, options);
     for await (const page of importsAt(client, snapshot, { pageSize, check, ask })) {
       progress.importing(check.contracts, `of ${text}`);
-      yield page.map(({ bytes, ...more }) => messageOf(bytes, IN_IMPORT, more));
+      yield page.map((each) => progress.messageOf(each, IN_IMPORT));
     }
     await ask(() => check.compareOwners(client, snapshot)).catch((error: unknown) => {
       throw mayReturn(error, `the summary of ${text} is gone`);
@@ -174,17 +164,16 @@ export function openScanSource(
     at = snapshot;
     begun = snapshot;
     const marker = importMarker({ migrationId, recordTime: text, times: [], source: `scan ${client.url}` });
-    yield [messageOf(marker, tokenOf(snapshot))];
+    yield [progress.messageOf(marker, tokenOf(snapshot))];
   }
 
   return {
     batches,
-    progress: () => ({ read: number, total: null }),
+    ...progress.reports,
     stored(tokens, applied = null) {
       good = applied;
       progress.stored(tokens.get(LANE) ?? null);
     },
-    telemetry: () => progress.telemetry,
   };
 }
 

@@ -43,14 +43,15 @@ export async function updatesIn(client: JsonClient, page: Buffer): Promise<reado
       updates.push(updateOf(bytes, seen));
       if (updates.length % 50 === 0) await turn();
     }
-    if (updates.length > 0) return updates;
-    const value = parseRest([page]);
-    if (isObject(value) && Array.isArray(value.transactions)) return updates;
+    if (updates.length === 0) listedIn(client, page, 'transactions');
+    return updates;
   } catch (error) {
-    if (!(error instanceof BrokenContainer || error instanceof SyntaxError)) throw error;
+    if (!isNoJson(error)) throw error;
+    throw new AnswerFailure(`${client.url}: answers with what is no page of updates`);
   }
-  throw new AnswerFailure(`${client.url}: answers with what is no page of updates`);
 }
+
+const isNoJson = (error: unknown): boolean => error instanceof BrokenContainer || error instanceof SyntaxError;
 
 /** The first update after a position; undefined where the Scan has none. */
 export async function firstAfter(client: JsonClient, after: ScanPosition | null): Promise<ScanUpdate | undefined> {
@@ -85,21 +86,16 @@ export function listedIn(
     for (const { bytes } of listedElements(page, key)) if (elements.push(bytes) === PAGE_SIZE_MAX) break;
     const none = page.subarray(page.length);
     const [first, last] = [elements[0] ?? none, elements.at(-1) ?? none];
-    const rest = parseRest([page.subarray(0, offsetIn(first)), page.subarray(offsetIn(last) + last.length)]);
+    const around = Buffer.concat([page.subarray(0, offsetIn(first)), page.subarray(offsetIn(last) + last.length)]);
+    if (around.length > REST_BYTES_MAX) throw new SyntaxError(`more than ${REST_BYTES_MAX} bytes beside the elements`);
+    const rest: unknown = JSON.parse(around.toString());
     const left = isObject(rest) ? rest[key] : undefined;
     // Elements that are left are too many, or of a key in another spelling.
     if (isObject(rest) && Array.isArray(left) && left.length === 0) return { elements, rest };
   } catch (error) {
-    if (!(error instanceof BrokenContainer || error instanceof SyntaxError)) throw error;
+    if (!isNoJson(error)) throw error;
   }
   throw new AnswerFailure(`${client.url}: answers without a list ${key} of at most ${PAGE_SIZE_MAX} elements`);
-}
-
-/** Throws a SyntaxError for what is no JSON, or too long to be what a page has beside its elements. */
-function parseRest(parts: readonly Buffer[]): unknown {
-  const bytes = Buffer.concat(parts);
-  if (bytes.length > REST_BYTES_MAX) throw new SyntaxError(`more than ${REST_BYTES_MAX} bytes beside the elements`);
-  return JSON.parse(bytes.toString());
 }
 
 function updateOf(bytes: Buffer, seen: Decoded | undefined): ScanUpdate {

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it, vi } from 'vitest';
 import { createOauthTokens } from '../../../src/feed/ledger-api/oauth-tokens.ts';
-import type { OauthSettings } from '../../../src/feed/ledger-api/participant-settings.ts';
+import type { OauthSettings } from '../../../src/feed/network/network-settings.ts';
 import { forwardingLogger } from '../../../src/threads/serve-thread.ts';
 import type { LogLine } from '../../../src/threads/thread.ts';
 import type { ReadSource } from '../../support/feed/read-source.ts';

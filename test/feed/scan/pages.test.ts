@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { AnswerFailure } from '../../../src/feed/network/answer-failure.ts';
 import { LANE } from '../../../src/feed/network/snapshot-import.ts';
 import { PageSize } from '../../../src/feed/scan/page-size.ts';
@@ -220,10 +221,10 @@ describe('an answer', () => {
     using bytes = createScanClient(url, { ca: null, signal, answerBytesMax: 100_000 });
     using time = createScanClient(url, { ca: null, signal, answerTimeoutMs: 300 });
     scan.fail('/v0/endless', 'endless');
-    await expect(bytes.ask('/v0/endless')).rejects.toThrow(/answers with more than 100000 bytes$/);
+    await expect(bytes.ask('/v0/endless', z.unknown())).rejects.toThrow(/answers with more than 100000 bytes$/);
     using parsed = createScanClient(url, { ca: null, signal });
-    await expect(parsed.ask('/v0/endless')).rejects.toThrow(/answers with more than 1048576 bytes$/);
+    await expect(parsed.ask('/v0/endless', z.unknown())).rejects.toThrow(/answers with more than 1048576 bytes$/);
     scan.fail('/v0/silent', 'silent');
-    await expect(time.ask('/v0/silent')).rejects.toThrow(/has not answered within 0.3 s$/);
+    await expect(time.ask('/v0/silent', z.unknown())).rejects.toThrow(/has not answered within 0.3 s$/);
   });
 });

@@ -1,4 +1,4 @@
-import type { LedgerApiSettings } from '../../../src/feed/ledger-api/participant-settings.ts';
+import type { LedgerApiSettings } from '../../../src/feed/network/network-settings.ts';
 import type { SourceContext } from '../../../src/feed/source.ts';
 import { LEDGER_API_KIND } from '../../../src/sources.ts';
 import { type ReadSource, readSource } from '../feed/read-source.ts';

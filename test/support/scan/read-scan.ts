@@ -1,4 +1,4 @@
-import type { ScanSettings } from '../../../src/feed/scan/scan-settings.ts';
+import type { ScanSettings } from '../../../src/feed/network/network-settings.ts';
 import type { SourceContext } from '../../../src/feed/source.ts';
 import { SCAN_KIND } from '../../../src/sources.ts';
 import { type ReadSource, readSource } from '../feed/read-source.ts';
