@@ -182,14 +182,12 @@ export interface StoredLane {
  * message says what was found and what to do.
  */
 export class FeedRefused extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'FeedRefused';
-  }
+  override readonly name = 'FeedRefused';
 }
 
 /** An array, page, gzip, zstd or batch of a topic that cannot be read: always halts (docs/rules.md, bad updates). */
 export class BrokenContainer extends Error {
+  override readonly name = 'BrokenContainer';
   /** Where it broke, such as `byte 1234`. */
   readonly place: string;
   /** Of a batch in a lane that continues behind it: its first message's number, and the lane's resume token after it. */
@@ -197,7 +195,6 @@ export class BrokenContainer extends Error {
 
   constructor(place: string, reason: string, batch: BrokenContainer['batch'] = null) {
     super(reason);
-    this.name = 'BrokenContainer';
     this.place = place;
     this.batch = batch;
   }

@@ -3,7 +3,7 @@ import type { Config } from '../../config/load-config.ts';
 import { tryDecode } from '../../decode/decode-message.ts';
 import { OwnEvents } from '../../feed/ledger-api/followed-parties.ts';
 import { openLedgerApiSource } from '../../feed/ledger-api/participant-source.ts';
-import { AnswerFailure } from '../../feed/network/answer-failure.ts';
+import { AnswerFailure } from '../../feed/network/json-client.ts';
 import { IN_IMPORT, LANE } from '../../feed/network/snapshot-import.ts';
 import { dsosOf, lastPosition, laterOf, type ScanPosition, tokenOf } from '../../feed/scan/scan-position.ts';
 import { openScanSource } from '../../feed/scan/scan-source.ts';

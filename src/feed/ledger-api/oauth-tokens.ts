@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { isObject, jsonOrNull } from '../../json/untrusted.ts';
-import { AnswerFailure } from '../network/answer-failure.ts';
-import { createJsonClient, type ReadError, shortened } from '../network/json-client.ts';
+import { AnswerFailure, createJsonClient, type ReadError, shortened } from '../network/json-client.ts';
 import type { LedgerApiSettings, OauthSettings } from '../network/network-settings.ts';
 import type { SourceLogger } from '../source.ts';
 import { NAMES } from './participant-errors.ts';

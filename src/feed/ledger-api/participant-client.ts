@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { isPartyId } from '../../ledger/party.ts';
-import { AnswerFailure } from '../network/answer-failure.ts';
-import { COUNT, createJsonClient, type JsonClient, LEDGER_TIME } from '../network/json-client.ts';
+import { AnswerFailure, COUNT, createJsonClient, type JsonClient, LEDGER_TIME } from '../network/json-client.ts';
 import type { LedgerApiSettings } from '../network/network-settings.ts';
 import type { Tokens } from './oauth-tokens.ts';
 import { NAMES, readError } from './participant-errors.ts';

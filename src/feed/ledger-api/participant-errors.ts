@@ -1,6 +1,12 @@
 import { isObject, jsonOrNull } from '../../json/untrusted.ts';
-import { type AboutFailure, AnswerFailure, type Conduct, mayStatusPass } from '../network/answer-failure.ts';
-import { type ReadError, shortened } from '../network/json-client.ts';
+import {
+  type AboutFailure,
+  AnswerFailure,
+  type Conduct,
+  mayStatusPass,
+  type ReadError,
+  shortened,
+} from '../network/json-client.ts';
 import type { LedgerApiSettings } from '../network/network-settings.ts';
 import { FeedRefused } from '../source.ts';
 
@@ -50,7 +56,7 @@ function aboutOf(error: WireError | null, status: number | null): Partial<AboutF
   const grpc = status === null ? Number(error?.grpcCodeValue) : null;
   const context = isObject(error?.context) ? error.context : {};
   const isDenied = status === 403 || grpc === DENIED;
-  return { code: error?.code ?? null, context, isDenied, conduct: conductOf(error, { status, grpc }) };
+  return { code: error?.code, context, isDenied, conduct: conductOf(error, { status, grpc }) };
 }
 
 function conductOf(error: WireError | null, { status, grpc }: { status: number | null; grpc: number | null }): Conduct {
@@ -70,7 +76,7 @@ export function refusalOf(
 ): FeedRefused {
   const refused = (text: string): FeedRefused => Object.assign(new FeedRefused(text), { cause });
   if (code === PRUNED) {
-    const { earliest_offset: earliest } = context;
+    const earliest = context?.earliest_offset;
     const upTo = typeof earliest === 'string' || typeof earliest === 'number' ? ` up to offset ${earliest}` : '';
     return refused(
       `the participant has removed its updates${upTo}, and these views continue behind offset ${offset}: what was between ` +

@@ -2,8 +2,7 @@ import { parseExactJson } from '../../json/exact-number.ts';
 import { isObject } from '../../json/untrusted.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { listedElements } from '../file/elements.ts';
-import { AnswerFailure } from '../network/answer-failure.ts';
-import { parseAnswer } from '../network/json-client.ts';
+import { AnswerFailure, parseAnswer } from '../network/json-client.ts';
 import { type ImportMessage, importOf, type SynchronizerTime } from '../network/snapshot-import.ts';
 import type { LedgerApiClient } from './participant-client.ts';
 import { failureOfElement } from './participant-errors.ts';
@@ -58,7 +57,7 @@ async function askPage(
       throw new AnswerFailure(`${client.url}: answers without activeContracts`);
     return { bytes, contracts: page.activeContracts, next: page.nextPageToken };
   } catch (error) {
-    const isUnknown = error instanceof AnswerFailure && error.about.status === 404 && error.about.code === null;
+    const isUnknown = error instanceof AnswerFailure && error.about.status === 404 && error.about.code === undefined;
     if (pageToken === undefined && isUnknown) return null;
     throw error;
   }

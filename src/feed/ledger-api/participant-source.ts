@@ -1,8 +1,7 @@
 import { z } from 'zod';
 import { formatTime } from '../../ledger/time.ts';
 import { createPauses, type Pause, retry } from '../../retry.ts';
-import { AnswerFailure, mayPass, RETRY_ANSWER } from '../network/answer-failure.ts';
-import { COUNT, type JsonClient, TEXT } from '../network/json-client.ts';
+import { AnswerFailure, COUNT, type JsonClient, mayPass, RETRY_ANSWER, TEXT } from '../network/json-client.ts';
 import { NetworkProgress, type NetworkTelemetry } from '../network/network-progress.ts';
 import type { LedgerApiSettings } from '../network/network-settings.ts';
 import { type ImportMessage, IN_IMPORT, importMarker, LANE } from '../network/snapshot-import.ts';

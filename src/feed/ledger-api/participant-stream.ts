@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
 import { LINE_BYTES_MAX } from '../limits.ts';
-import { AnswerFailure } from '../network/answer-failure.ts';
-import { describeError, failureOf } from '../network/json-client.ts';
+import { AnswerFailure, describeError, failureOf } from '../network/json-client.ts';
 import { NAMES, readError } from './participant-errors.ts';
 
 /** What was received and is not taken yet; beyond it the socket is not read, and the participant waits. */

@@ -4,7 +4,7 @@ import { isObject, jsonOrNull } from '../../json/untrusted.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import { PACKAGE_NAME, TEMPLATES } from '../../ledger/templates.ts';
 import type { Micros } from '../../ledger/time.ts';
-import { AnswerFailure } from '../network/answer-failure.ts';
+import { AnswerFailure } from '../network/json-client.ts';
 import type { LedgerApiSettings } from '../network/network-settings.ts';
 import type { ImportMessage } from '../network/snapshot-import.ts';
 import { failureOfElement } from './participant-errors.ts';
@@ -41,8 +41,8 @@ export class Filter {
    * After a failure because of the filter: what to do about it; null where it is not that. Rounds can be left out. Coins cannot:
    * once their package is there, those created before the next request would be missing.
    */
-  correctedBy({ message, about: { code, context } }: AnswerFailure): 'without rounds' | AnswerFailure | null {
-    if (code === null || !UNKNOWN.includes(code)) return null;
+  correctedBy({ message, about: { code = '', context } }: AnswerFailure): 'without rounds' | AnswerFailure | null {
+    if (!UNKNOWN.includes(code)) return null;
     const said = `${message} ${JSON.stringify(context)}`;
     if (this.hasRounds && said.includes(ROUND.split(':')[1]!) && !COINS.some((name) => said.includes(name))) {
       this.hasRounds = false;

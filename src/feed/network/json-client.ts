@@ -5,8 +5,8 @@ import zlib from 'node:zlib';
 import { z } from 'zod';
 import { readBounded } from '../../bounded-fetch.ts';
 import { parseLedgerTime } from '../../ledger/time.ts';
+import type { RetryPolicy } from '../../retry.ts';
 import { CONTAINER_BYTES_MAX } from '../limits.ts';
-import { type AboutFailure, AnswerFailure } from './answer-failure.ts';
 
 /** A Scan gives up after 38 s by itself. */
 const ANSWER_TIMEOUT_MS = 90_000;
@@ -17,6 +17,59 @@ const ERROR_CHARS_MAX = 300;
 const GZIP_RATIO = 12;
 const UNPACKED_BYTES_MIN = 4_096;
 const gunzip = promisify(zlib.gunzip);
+
+const RETRY_AFTER_MS_MAX = 10 * 60_000;
+
+/** What to do after a failure: ask again at once, perhaps with a new token; ask again after a pause; or give up. */
+export type Conduct = 'new token' | 'reconnect' | 'back off' | 'stop';
+
+export interface AboutFailure {
+  readonly conduct: Conduct;
+  /** Absent where there was no answer, or an answer with status 200 that cannot be read. */
+  readonly status?: number;
+  readonly retryAfterMs?: number | undefined;
+  /** A smaller answer may be given. */
+  readonly isTooMuch?: boolean;
+  /** The largest page that a Scan gives, where it said so. */
+  readonly pageSizeMax?: number | undefined;
+  /** The server's own name of the error. */
+  readonly code?: string | undefined;
+  /** The `context` of a participant's error. */
+  readonly context?: Readonly<Record<string, unknown>>;
+  /** The user of the token lacks a right. */
+  readonly isDenied?: boolean;
+}
+
+/** A server did not answer as it should. The message names the server and what it said, and never what it was sent. */
+export class AnswerFailure extends Error {
+  override readonly name = 'AnswerFailure';
+  readonly about: AboutFailure;
+
+  constructor(message: string, { cause, ...about }: Partial<AboutFailure> & { readonly cause?: unknown } = {}) {
+    super(message, { cause });
+    this.about = { conduct: 'back off', ...about };
+  }
+}
+
+export function mayStatusPass(status: number): boolean {
+  return status === 408 || status === 429 || status >= 500;
+}
+
+export function mayPass(error: unknown): error is AnswerFailure {
+  return error instanceof AnswerFailure && error.about.conduct !== 'stop';
+}
+
+/** The random part keeps apart the readers that failed at the same moment. */
+export const RETRY_ANSWER: RetryPolicy = {
+  firstMs: 500,
+  longestMs: 30_000,
+  forMsMax: null,
+  passes: mayPass,
+  pauseMs: (error, usualMs) => {
+    const asked = error instanceof AnswerFailure ? Math.min(error.about.retryAfterMs ?? 0, RETRY_AFTER_MS_MAX) : 0;
+    return asked + usualMs * (0.5 + Math.random() / 2);
+  },
+};
 
 /** The settings of a server's address and of the file of its authorities, for messages. */
 export type SettingNames = Readonly<Record<'url' | 'ca', string>>;
@@ -157,10 +210,10 @@ export async function failureOf(
 }
 
 /** From a number of seconds, or a date. */
-function retryAfterMs(given: string | undefined): number | null {
-  if (given === undefined) return null;
+function retryAfterMs(given: string | undefined): number | undefined {
+  if (given === undefined) return undefined;
   const ms = /^\d+$/.test(given) ? Number(given) * 1000 : Date.parse(given) - Date.now();
-  return Number.isNaN(ms) ? null : Math.max(ms, 0);
+  return Number.isNaN(ms) ? undefined : Math.max(ms, 0);
 }
 
 /** A server's own words in one short line. */

@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPauses, type Pauses } from '../../retry.ts';
-import { AnswerFailure, RETRY_ANSWER } from '../network/answer-failure.ts';
-import type { JsonClient } from '../network/json-client.ts';
+import { AnswerFailure, type JsonClient, RETRY_ANSWER } from '../network/json-client.ts';
 import type { NetworkProgress } from '../network/network-progress.ts';
 import type { ScanSettings } from '../network/network-settings.ts';
 import { FeedRefused } from '../source.ts';

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { isObject, jsonOrNull } from '../../json/untrusted.ts';
 import { formatTime } from '../../ledger/time.ts';
-import { AnswerFailure, mayStatusPass } from '../network/answer-failure.ts';
 import {
+  AnswerFailure,
   COUNT,
   createJsonClient,
   type JsonClient,
   type JsonClientOptions,
+  mayStatusPass,
   type ReadError,
   shortened,
 } from '../network/json-client.ts';
@@ -18,6 +19,11 @@ export const SNAPSHOT_NOT_FOUND = 'SNAPSHOT_NOT_FOUND';
 
 /** Of all answers but pages, which are parsed item by item. */
 const PARSED_BYTES_MAX = 2 ** 20;
+
+/** The largest page that a Scan gives, unless its operator has set another. */
+export const PAGE_SIZE_MAX = 1000;
+/** A Scan under load may refuse a large page a few times; the pauses between so many are about a minute. */
+const REFUSALS_MAX = 8;
 
 const NAMES = { url: '--scan', ca: '--scan-ca' };
 
@@ -39,9 +45,9 @@ const readError: ReadError = (status, body) => {
     said,
     advice: status === 403 ? ': it lets in listed addresses only, and its operator has to add ours' : '',
     conduct: passes ? 'back off' : 'stop',
-    code: status === 404 && own?.startsWith('Failed to find ACS snapshot') ? SNAPSHOT_NOT_FOUND : null,
+    code: status === 404 && own?.startsWith('Failed to find ACS snapshot') ? SNAPSHOT_NOT_FOUND : undefined,
     isTooMuch: status === 503 && /taking too long/.test(said),
-    pageSizeMax: status === 400 && pageSizeMax !== undefined ? Number(pageSizeMax) : null,
+    pageSizeMax: status === 400 && pageSizeMax !== undefined ? Number(pageSizeMax) : undefined,
   };
 };
 
@@ -86,4 +92,67 @@ export async function requireMigration(client: JsonClient, known: number): Promi
       'use a new --data directory',
     { conduct: 'stop' },
   );
+}
+
+/** How many elements to ask a Scan for at once: fewer where it says that so many are too many, or take too long. */
+export class PageSize {
+  readonly #usual: number;
+  #max = PAGE_SIZE_MAX;
+  #now: number;
+  /** A page of this size does not get any further. */
+  #tooSmall = 0;
+  /** How often in a row the larger page was refused. */
+  #refusals = 0;
+
+  constructor(usual: number) {
+    this.#usual = usual;
+    this.#now = usual;
+  }
+
+  /** Reading went on from where a larger page may have been needed. */
+  movedOn(): void {
+    this.#tooSmall = 0;
+    this.#refusals = 0;
+  }
+
+  reset(): void {
+    this.movedOn();
+    this.#now = Math.min(this.#usual, this.#max);
+  }
+
+  /** False where it is as large as it may be. */
+  grow(): boolean {
+    if (this.#now >= this.#max) return false;
+    this.#tooSmall = this.#now;
+    this.#now = Math.min(this.#now * 2, this.#max);
+    return true;
+  }
+
+  /**
+   * Asks for a page, and for smaller ones where the failure says so. Throws AnswerFailure: with `stop` where a page as large as is
+   * needed was refused again and again.
+   */
+  async ask<Page>(ask: (size: number) => Promise<Page>): Promise<Page> {
+    for (;;) {
+      try {
+        return await ask(this.#now);
+      } catch (error) {
+        if (!(error instanceof AnswerFailure)) throw error;
+        const { pageSizeMax, isTooMuch } = error.about;
+        const smaller = pageSizeMax ?? (isTooMuch ? Math.floor(this.#now / 2) : this.#now);
+        if (smaller < 1 || smaller >= this.#now) throw error;
+        if (pageSizeMax !== undefined) this.#max = pageSizeMax;
+        if (smaller <= this.#tooSmall) throw this.#refused(error);
+        this.#now = smaller;
+      }
+    }
+  }
+
+  #refused(cause: AnswerFailure): AnswerFailure {
+    this.#refusals += 1;
+    if (cause.about.pageSizeMax === undefined && this.#refusals < REFUSALS_MAX) return cause;
+    const pages = `pages of ${this.#tooSmall} updates that all have one record time, and refuses larger ones`;
+    const text = `it gives ${pages}: read this part of the ledger from files (${cause.message})`;
+    return new AnswerFailure(text, { cause, conduct: 'stop' });
+  }
 }

@@ -1,16 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { retry } from '../../retry.ts';
-import { AnswerFailure, mayPass, RETRY_ANSWER } from '../network/answer-failure.ts';
-import { type JsonClient, TEXT } from '../network/json-client.ts';
+import { AnswerFailure, type JsonClient, mayPass, RETRY_ANSWER, TEXT } from '../network/json-client.ts';
 import { NetworkProgress, type NetworkTelemetry } from '../network/network-progress.ts';
 import type { ScanSettings } from '../network/network-settings.ts';
 import { IN_IMPORT, importMarker, LANE } from '../network/snapshot-import.ts';
 import { FeedRefused, type Message, type Source, type SourceContext, type SourceStart } from '../source.ts';
 import { FailOver } from './fail-over.ts';
-import { ImportCheck } from './import-check.ts';
 import { askMigrationId, createScanClient, requireBeginning, requireMigration } from './scan-client.ts';
-import { askSnapshot, importsAt, mayReturn } from './scan-import.ts';
+import { askSnapshot, ImportCheck, importsAt, mayReturn } from './scan-import.ts';
 import { AT_START, earlierOf, isAfter, laterOf, parseToken, type ScanPosition, tokenOf } from './scan-position.ts';
 import type { ScanUpdate } from './update-pages.ts';
 import { UpdatesReader } from './updates-reader.ts';

@@ -7,11 +7,9 @@ import { type Micros, parseLedgerTime } from '../../ledger/time.ts';
 import type { Decoded } from '../../ledger/update.ts';
 import { containerElements, listedElements } from '../file/elements.ts';
 import { LINE_BYTES_MAX } from '../limits.ts';
-import { AnswerFailure } from '../network/answer-failure.ts';
-import type { JsonClient } from '../network/json-client.ts';
+import { AnswerFailure, type JsonClient } from '../network/json-client.ts';
 import { BrokenContainer } from '../source.ts';
-import { PAGE_SIZE_MAX } from './page-size.ts';
-import { askPage } from './scan-client.ts';
+import { askPage, PAGE_SIZE_MAX } from './scan-client.ts';
 import { isAhead, type ScanPosition } from './scan-position.ts';
 
 /** What an answer may have beside the elements of its list: far more than a Scan gives. */

@@ -1,7 +1,5 @@
-import { AnswerFailure } from '../network/answer-failure.ts';
-import type { JsonClient } from '../network/json-client.ts';
-import { PageSize } from './page-size.ts';
-import { askPage } from './scan-client.ts';
+import { AnswerFailure, type JsonClient } from '../network/json-client.ts';
+import { askPage, PageSize } from './scan-client.ts';
 import { earlier, earlierOf, isAfter, laterOf, type ScanPosition } from './scan-position.ts';
 import { firstAfter, lastTimeIn, type ScanUpdate, updatesIn } from './update-pages.ts';
 
@@ -42,8 +40,6 @@ export class UpdatesReader {
   #coming: Asked | null = null;
   /** Updates returned whose time may be asked for again. */
   readonly #known = new Map<string, ScanPosition>();
-  /** Those before this are forgotten. */
-  #forgotten: ScanPosition | null = null;
 
   /**
    * `from`: null for the first update of all. `applied`: how far what was returned is known to be good. A bad update may have any
@@ -95,7 +91,7 @@ export class UpdatesReader {
       this.#coming = null;
       this.#size.reset();
     }
-    if (sure !== null) this.#forget(sure);
+    if (sure !== null) for (const [id, at] of this.#known) if (isAfter(sure, at)) this.#known.delete(id);
     const shown = page.findLast(({ upTo }) => upTo !== null)?.upTo ?? after;
     return { updates, isEnd, shown, askedAt: asked.at };
   }
@@ -138,11 +134,5 @@ export class UpdatesReader {
   #sure(): ScanPosition | null {
     const good = this.#applied();
     return good && earlier(earlierOf(good, this.#furthest)!, OVERLAP_US);
-  }
-
-  #forget(sure: ScanPosition): void {
-    if (this.#forgotten !== null && !isAfter(sure, this.#forgotten)) return;
-    this.#forgotten = sure;
-    for (const [id, at] of this.#known) if (isAfter(sure, at)) this.#known.delete(id);
   }
 }

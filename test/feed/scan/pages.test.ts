@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { AnswerFailure } from '../../../src/feed/network/answer-failure.ts';
+import { AnswerFailure } from '../../../src/feed/network/json-client.ts';
 import { LANE } from '../../../src/feed/network/snapshot-import.ts';
-import { PageSize } from '../../../src/feed/scan/page-size.ts';
-import { createScanClient } from '../../../src/feed/scan/scan-client.ts';
+import { createScanClient, PageSize } from '../../../src/feed/scan/scan-client.ts';
 import { openScanSource } from '../../../src/feed/scan/scan-source.ts';
 import type { Message } from '../../../src/feed/source.ts';
 import type { Fault } from '../../support/feed/fake-server.ts';
