@@ -3,28 +3,27 @@ import type { Decoded } from '../ledger/update.ts';
 
 /** One message of a source: a line, an element of an array or page, a Kafka record, or an update that a server gave. */
 export interface Message {
-  /** The lane of its source that it belongs to: messages of one lane are in order. */
+  /** One ordered part of its source: a file, a partition, or all of a network. */
   readonly lane: string;
-  /** Its number in its lane: a line or element number (both from 1), a Kafka offset, or of a network a count since it was opened. */
+  /** Its number in its lane: of a line or element from 1, a Kafka offset, or of a network a count since it was opened. */
   readonly offset: number;
-  /** The lane's resume token after it, where that is not the decimal digits of the next number. */
+  /** The lane's resume token after it; left out where that is the next number in digits. */
   readonly cursor?: string;
-  /** The message's bytes; null for a null value (a tombstone). The first 64 KiB where `overlong` is set. */
+  /** Null for a null value (a tombstone). The first 64 KiB where `overlong` is set. */
   readonly bytes: Uint8Array | null;
-  /** Set where the message is longer than the limit: its whole length in bytes and the SHA-256 of all of it, in hex. */
+  /** Of a message longer than the limit: the length of all its bytes, and their SHA-256 in hex. */
   readonly overlong?: { readonly length: number; readonly sha256: string };
-  /** Its meaning, where the source had to decode it, to order partitions or to know its ledger offset: it is not decoded again. */
+  /** Set where the source had to decode it: it is not decoded again. */
   readonly decoded?: Decoded;
 }
 
-/** Where messages come from; from its `Telemetry` its kind makes a SourceStatus. */
+/** An open source. Its kind turns its `Telemetry` into a SourceStatus. */
 export interface Source<Telemetry = unknown> {
   /**
-   * Messages in feed order, in bounded batches; ends at the end of a file. A source that resumes gives a SourceStart before its
+   * Messages in feed order, in bounded batches; ends at the end of a file. A source that resumes yields a SourceStart before its
    * first batch, and again once it has more lanes. Throws BrokenContainer, FeedRefused.
    */
   batches(signal: AbortSignal): AsyncIterable<readonly Message[] | SourceStart>;
-  /** Bytes read so far and in all (null where that is not known), for progress. */
   progress(): SourceProgress;
   /** Called after each COMMIT with the stored resume token of each lane, and the furthest time applied. */
   stored?(cursors: ReadonlyMap<string, string>, furthest?: Reached | null): void;
@@ -32,25 +31,26 @@ export interface Source<Telemetry = unknown> {
   telemetry?(): Telemetry;
 }
 
+/** Bytes or messages read so far, and in all; null where that is not known. */
 export interface SourceProgress {
   readonly read: number;
   readonly total: number | null;
 }
 
 /**
- * A kind of source: all that the rest of the program knows of it. A lane's resume token (`cursor`) says where reading continues: a text
- * that only the source reads, stored in the transaction of the rows before it and given back at the next start.
+ * A kind of source: all that the rest of the program knows of it. A lane's resume token (`cursor`) says where reading continues. Only
+ * the source reads it; it is stored in the transaction of the rows before it, and given back at the next start.
  */
 export interface SourceKind<Settings = unknown, Telemetry = unknown> {
   /** Its name in sentences: file, topic, network, participant. */
   readonly kind: string;
-  /** False where it is read from its start each time, in one lane that has the kind's name and numbers its messages from 1. */
+  /** False: it is read from its start each time, in one lane that has the kind's name and numbers its messages from 1. */
   readonly resumes: boolean;
-  /** A message's location in its source, for people and programs: `{ partition: 3, offset: 12 }`. Null values are not shown to people. */
+  /** A message's location, for people and programs: `{ partition: 3, offset: 12 }`. People are not shown null values. */
   placeOf(message: Pick<Message, 'lane' | 'offset' | 'cursor'>): Readonly<Record<string, string | number | null>>;
   /** Called in the thread that reads and decodes, with settings that were sent to it. */
   open(settings: Settings, context: SourceContext): Promise<Source<Telemetry>>;
-  /** After a halt: a source without messages that still reports how much there is; left out where nothing is added. */
+  /** After a halt: a source without messages that still reports how much there is. */
   watch?(settings: Settings, context: SourceContext): Promise<Source<Telemetry>>;
   /** Begins to follow the status of one source, however often it is opened. */
   follow(name: string): { status(state: SourceState<Telemetry>): SourceStatus };
@@ -65,11 +65,11 @@ export interface NamedSource {
 /** What a source is opened with besides its own settings. */
 export interface SourceContext {
   readonly stored: StoredSource;
-  /** How far the views are, whichever source that was of; null where no update was applied. */
+  /** How far the views are, by any source; null where no update was applied. */
   readonly reached: Reached | null;
-  /** The largest time applied, of the newest migration; null where no update was applied. What is bad moves no time. */
+  /** The largest record time applied, of the newest migration; null where no update was applied. Bad updates do not count. */
   readonly furthest: Reached | null;
-  /** The last update applied, of the newest migration; null or absent where none is known. */
+  /** The last update applied, of the newest migration. */
   readonly lastUpdate?: Reached | null;
   /** The data directory's own id, created with it. */
   readonly directoryId: string;
@@ -78,7 +78,7 @@ export interface SourceContext {
   readonly logger: SourceLogger;
 }
 
-/** A time of a migration. Of `reached`: everything up to it is applied, of each of its synchronizers. */
+/** A record time of a migration. `reached`: each of its synchronizers is applied up to it. */
 export interface Reached {
   readonly migrationId: number;
   readonly recordTime: Micros;
@@ -102,7 +102,7 @@ export interface SourceState<Telemetry = unknown> {
   readonly lanes: ReadonlyMap<string, StoredLane>;
   /** The record time that the views have reached; null before the first. */
   readonly appliedRecordTime: Micros | null;
-  /** It comes after files and has shown nothing yet that they have. */
+  /** It comes after files, and has not shown an update of theirs yet. */
   readonly mayLeaveGap: boolean;
   /** The message at which it is halted. */
   readonly halted: { readonly recordTime: Micros | null } | null;
@@ -114,19 +114,17 @@ export interface SourceState<Telemetry = unknown> {
 
 /** What `/status` and `/readyz` say of a source. Clock times in milliseconds since 1970. */
 export interface SourceStatus {
-  /** Why it is not ready, whatever its lag; null where only the lag decides. */
+  /** Why it is not ready; null where only its lag decides. */
   readonly stopped: string | null;
   /** Possible reasons for a lag, a sentence each. */
   readonly blocking: readonly string[];
   /** What an operator should know although it is ready, a sentence each. */
   readonly degraded?: readonly string[];
-  /** Everything that the source had at this time of our clock is stored; null before that was so for the first time. */
+  /** Everything that the source had at this time of our clock is stored; null where that was never so. */
   readonly caughtUpAt: number | null;
-  /** Messages that are not stored yet; null where that is not known. */
+  /** Messages not stored yet, bytes not read yet, and how far the views are behind in record time; null where not known. */
   readonly lagMessages: number | null;
-  /** Bytes that are not read yet; null where that is not known. */
   readonly lagBytes: number | null;
-  /** How far the views are behind what was read of it, in record time; null where that is not known. */
   readonly lagSeconds: number | null;
   /** The number of the message at which reading continues, by lane; of a source that numbers them. */
   readonly positions?: Readonly<Record<string, number>>;
@@ -144,24 +142,24 @@ export interface SourceSpec {
 
 /** What is stored of a source that resumes, before anything of it is applied. */
 export interface SourceStart {
-  /** What its resume tokens belong to, as text: they are only used with the same one. */
+  /** What its resume tokens belong to, such as a cluster and topic: another identity is refused. */
   readonly identity: string;
   /** The resume token of each lane when it was first seen. */
   readonly cursors: ReadonlyMap<string, string>;
-  /** The DSO whose coins count, where the source's network says which one it is. */
+  /** The DSO whose coins count, where the network names it. */
   readonly dso?: string;
   /**
-   * Set where its resume tokens are ledger offsets or record times, so that it continues after another source. Any other source must
-   * first show an update that is applied already, or it is refused (PossibleGap).
+   * Its resume tokens are times of the ledger, so it continues after any source. Another source must first show an update that is
+   * applied already, or it is refused (PossibleGap).
    */
   readonly takesOver?: true;
-  /** The owners whose coins count, where it shows all coins of some owners only; the views then refuse coins of others. */
+  /** The owners whose coins it shows, where it does not show all. Coins of others are not counted. */
   readonly followed?: readonly string[];
-  /** Set where a snapshot import follows: what is stored of an unfinished one is deleted first. */
+  /** A snapshot import follows: what is stored of an unfinished one is deleted first. */
   readonly restarts?: true;
 }
 
-/** Where a source that resumes continues; before the views saw one, the identity is null and there are no lanes. */
+/** Where a source that resumes continues; without an identity and lanes before the first. */
 export interface StoredSource {
   readonly identity: string | null;
   readonly lanes: ReadonlyMap<string, StoredLane>;
@@ -177,10 +175,7 @@ export interface StoredLane {
   readonly sha256: Uint8Array | null;
 }
 
-/**
- * The source does not continue what the views hold: nothing of it is applied, and trying again would change nothing. The
- * message says what was found and what to do.
- */
+/** The source does not continue what the views hold, and trying again changes nothing. The message says what to do. */
 export class FeedRefused extends Error {
   override readonly name = 'FeedRefused';
 }
@@ -200,7 +195,7 @@ export class BrokenContainer extends Error {
   }
 }
 
-/** Why a source after files is not ready: until it shows something that they have, nothing says that it begins before their end. */
+/** Why a source after files is not ready: only an update that they have proves that it begins before their end. */
 export function notShown(source: string): string {
   return `not known yet to continue the files: ${source} has shown no update that they have, and may begin after their end`;
 }

@@ -93,10 +93,15 @@ export async function* openStream(
   socket.on('pong', () => {
     unanswered = 0;
   });
-  socket.on('error', (error: NodeJS.ErrnoException) => finish(failedConnection(error)));
-  socket.on('close', (code) => {
-    finish(code === NORMAL_CLOSURE ? 'closed' : cannot(`the connection was closed (${code})`));
+  socket.on('error', (error: NodeJS.ErrnoException) => {
+    const isTooLong = error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
+    const tooLong = `${target}: sends an element of more than ${messageBytesMax} bytes, which is no update`;
+    const stop = { cause: error, conduct: 'stop' } as const;
+    finish(isTooLong ? new AnswerFailure(tooLong, stop) : cannot(describeError(error, NAMES), error));
   });
+  socket.on('close', (code) =>
+    finish(code === NORMAL_CLOSURE ? 'closed' : cannot(`the connection was closed (${code})`)),
+  );
   const abort = (): void => finish('closed');
   signal.addEventListener('abort', abort);
   const pinging = setInterval(() => {
@@ -107,27 +112,20 @@ export async function* openStream(
     socket.ping();
   }, pingMs);
 
-  function failedConnection(error: NodeJS.ErrnoException): AnswerFailure {
-    if (error.code !== 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH') return cannot(describeError(error, NAMES), error);
-    const what = `sends an element of more than ${messageBytesMax} bytes, which is no update`;
-    return new AnswerFailure(`${target}: ${what}`, { cause: error, conduct: 'stop' });
-  }
-
   try {
     for (;;) {
-      if (queue.length > 0) {
-        const taken = queue;
-        queue = [];
-        queuedBytes = 0;
-        if (socket.isPaused) socket.resume();
-        yield taken;
-        continue;
+      while (queue.length === 0) {
+        if (signal.aborted || end === 'closed') return;
+        if (end !== null) throw end as AnswerFailure;
+        await new Promise<void>((resolve) => {
+          wake = resolve;
+        });
       }
-      if (signal.aborted || end === 'closed') return;
-      if (end !== null) throw end as AnswerFailure;
-      await new Promise<void>((resolve) => {
-        wake = resolve;
-      });
+      const taken = queue;
+      queue = [];
+      queuedBytes = 0;
+      if (socket.isPaused) socket.resume();
+      yield taken;
     }
   } finally {
     clearInterval(pinging);

@@ -87,8 +87,7 @@ export class UpdatesReader {
     }
     if (!isEnd) this.#goOn(after, { last, count: page.length, isShort });
     else {
-      this.#behindPage = null;
-      this.#coming = null;
+      this.#behindPage = this.#coming = null;
       this.#size.reset();
     }
     if (sure !== null) for (const [id, at] of this.#known) if (isAfter(sure, at)) this.#known.delete(id);
