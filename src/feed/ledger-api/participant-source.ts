@@ -76,8 +76,7 @@ export function openLedgerApiSource(settings: LedgerApiSettings, context: Source
           const { conduct } = failure.about;
           if (conduct === 'stop') throw refusalOf(failure, { offset: at, parties });
           if (conduct === 'new token') tokens.refused();
-          const isAtOnce = mayBeAtOnce && conduct !== 'back off';
-          if (isAtOnce) mayBeAtOnce = false;
+          if (mayBeAtOnce && conduct !== 'back off') mayBeAtOnce = false;
           else await pauses.afterFailure(failure, progress.failed);
         }
       }

@@ -85,20 +85,16 @@ export class FailOver {
     const isShown = (at: ScanPosition): boolean => shown !== null && !isAfter(at, shown);
     if (this.#missing !== null && isShown(this.#missing.at)) this.#missing = null;
     if (read !== null && !isShown(read)) this.#missing ??= { by: null, at: read, sinceMs: Date.now() };
-    if (this.#missing !== null && Date.now() - this.#missing.sinceMs > this.#settings.readyLagMaxMs) {
-      if (this.#missing.by !== null) this.#next = this.#scans.indexOf(this.#missing.by);
-      throw new AnswerFailure(this.#missingText(shown)!);
-    }
-    await this.#checkOthers(shown);
-    return this.#missingText(shown);
-  }
-
-  #missingText(shown: ScanPosition | null): string | null {
+    const isLong = this.#missing !== null && Date.now() - this.#missing.sinceMs > this.#settings.readyLagMaxMs;
+    if (!isLong) await this.#checkOthers(shown);
     if (this.#missing === null) return null;
     const { by, at } = this.#missing;
     const after = shown === null ? '' : ` after ${tokenOf(shown)}`;
     const other = by === null ? `one of ${tokenOf(at)} was read` : `${by.client.url} has one of ${tokenOf(at)}`;
-    return `${this.#current.client.url} shows no update${after}, and ${other}`;
+    const text = `${this.#current.client.url} shows no update${after}, and ${other}`;
+    if (!isLong) return text;
+    if (by !== null) this.#next = this.#scans.indexOf(by);
+    throw new AnswerFailure(text);
   }
 
   /** Asks the other Scans for one update after a position. */

@@ -41,8 +41,8 @@ export async function askSnapshot(client: JsonClient, migrationId: number): Prom
 }
 
 /** Makes a failure with one of these statuses pass: snapshots are removed in time, and the newest one can be read. */
-export function mayReturn(error: unknown, what: string, statuses: readonly number[] = [404]): unknown {
-  if (!(error instanceof AnswerFailure) || !statuses.some((each) => each === error.about.status)) return error;
+export function mayReturn(error: unknown, what: string, statuses: readonly (number | undefined)[] = [404]): unknown {
+  if (!(error instanceof AnswerFailure) || !statuses.includes(error.about.status)) return error;
   return new AnswerFailure(`${what} (${error.message})`, { cause: error });
 }
 
