@@ -122,9 +122,7 @@ export async function serveDecoderMetrics({ figures, lag, host, port, logger }: 
     holdfast_decoder_reached_timestamp_seconds: {
       help: 'Record time reached in the partition of this process that is furthest behind.',
       read: () => {
-        const reached = [...figures.partitions.values()].flatMap((each) =>
-          each.reached === null ? [] : [each.reached],
-        );
+        const reached = [...figures.partitions.values()].flatMap(({ position }) => position.last?.t ?? []);
         return reached.length === 0 ? null : Math.min(...reached) / 1_000_000;
       },
     },

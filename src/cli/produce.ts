@@ -3,7 +3,7 @@ import { KAFKA_SETTINGS, keysOf, LEDGER_API_SETTINGS, SCAN_SETTINGS } from '../c
 import { counted } from '../counted.ts';
 import { type FileSource, openFileSource, readableSize } from '../feed/file/file-source.ts';
 import type { TopicSettings } from '../feed/kafka/kafka-client.ts';
-import { passesAnew, RETRY_PRODUCING } from '../feed/kafka/kafka-errors.ts';
+import { passesReopened, RETRY_PRODUCING } from '../feed/kafka/kafka-errors.ts';
 import { openTopicProducer, type TopicProducer } from '../feed/kafka/topic-producer.ts';
 import { BrokenContainer, type Message } from '../feed/source.ts';
 import { refuseDisorder } from '../ingest/file-order.ts';
@@ -13,7 +13,7 @@ import type { CliCommand, Invocation } from './command.ts';
 import { createProgress, FILE_BAR, fileStep } from './progress.ts';
 import { STANDARD_INPUT } from './replay.ts';
 import { openNetworkLines } from './transfer/network-lines.ts';
-import { createSender, type Sender, synchronizerOf } from './transfer/topic-sender.ts';
+import { createSender, synchronizerOf } from './transfer/topic-sender.ts';
 
 /** How often the log says how much of a network is sent. */
 const REPORT_MS = 10_000;
@@ -65,7 +65,7 @@ async function sendFiles(
   const create = options.create === true ? { partitions: await countSynchronizers(files, signal) } : null;
   await using producer = await openTopicProducer({ connection, topic, create, logger, signal });
   using progress = createProgress({ doing: 'producing', format: FILE_BAR, stderr: terminal.stderr, logger });
-  const sender = createSender({ producer, tails: await producer.tails(), mayRepeat: true, logger });
+  const sender = createSender(producer, await producer.tails(), { mayRepeat: true, logger });
   try {
     for (const file of files) {
       const source = openFileSource(file);
@@ -78,7 +78,10 @@ async function sendFiles(
     progress[Symbol.dispose]();
     if (signal.aborted) throw new Error('stopped before the end');
   } catch (error) {
-    throw withSentCount(error, sender.sent);
+    // Of one that refuses to go on from here, the message says all.
+    if (error instanceof Error && (sender.sent > 0 || !(error instanceof Refusal)))
+      error.message += `; ${counted(sender.sent, 'message')} sent before; called again with the same files or input, it continues behind them`;
+    throw error;
   }
   const had = sender.leftOut > 0 ? `; ${sender.leftOut} left out, up to where it ended` : '';
   terminal.stdout.write(`${sentText(sender.sent, producer)}${had}\n`);
@@ -98,12 +101,16 @@ async function sendNetwork(
     const tails = await producer.tails();
     const ends = [...tails.values()].map(({ values }) => values);
     // A participant continues behind an offset, and repeats nothing.
-    const sender = createSender({ producer, tails, mayRepeat: config.scan !== null, logger });
+    const sender = createSender(producer, tails, { mayRepeat: config.scan !== null, logger });
     const written = { ends, name: `topic ${topic}`, otherwise: 'send to another topic' };
     const network = openNetworkLines(written, config, { follow, stop: signal, logger });
-    using _ = reporting(sender, (fields) =>
-      logger.info({ topic, ...fields, lagSeconds: network.lagSeconds() }, 'sending the network to the topic'),
-    );
+    let reported = 0;
+    const report = setInterval(() => {
+      const fields = { topic, sent: sender.sent, lagSeconds: network.lagSeconds() };
+      if (sender.sent > reported) logger.info(fields, 'sending the network to the topic');
+      reported = sender.sent;
+    }, REPORT_MS);
+    using _ = { [Symbol.dispose]: () => clearInterval(report) };
     const before = sent;
     for await (const step of network.read()) {
       if (step === 'begins') continue;
@@ -123,30 +130,13 @@ async function sendNetwork(
   const onFailure = ({ error, retryInMs }: Pause): void =>
     logger.warn({ topic, err: error, retryInMs }, `${error.message}; waiting for it`);
   // A bridge is to be there when the brokers are.
-  const policy = { ...RETRY_PRODUCING, forMsMax: null, passes: passesAnew };
+  const policy = { ...RETRY_PRODUCING, forMsMax: null, passes: passesReopened };
   const done = follow ? retry(policy, sendOnce, { signal, onFailure }) : sendOnce();
   terminal.stdout.write(`${await done}\n`);
 }
 
 function sentText(sent: number, { topic, partitions }: TopicProducer): string {
   return `${counted(sent, 'message')} sent to topic ${topic}, ${counted(partitions, 'partition')}`;
-}
-
-function reporting(sender: Sender, say: (fields: object) => void): Disposable {
-  let reported = 0;
-  const timer = setInterval(() => {
-    if (sender.sent > reported) say({ sent: sender.sent });
-    reported = sender.sent;
-  }, REPORT_MS);
-  return { [Symbol.dispose]: () => clearInterval(timer) };
-}
-
-/** The error with its class and message, and what an operator needs to continue. */
-function withSentCount(error: unknown, sent: number): unknown {
-  // Of one that refuses to go on from here, the message says all.
-  if (!(error instanceof Error) || (error instanceof Refusal && sent === 0)) return error;
-  error.message += `; ${counted(sent, 'message')} sent before; called again with the same files or input, it continues behind them`;
-  return error;
 }
 
 /** Names the file in the error of a broken container. */
@@ -163,11 +153,9 @@ async function countSynchronizers(files: readonly string[], signal: AbortSignal)
   // Standard input and pipes can be read only once: a topic of one partition needs no look ahead.
   if (files.some((file) => file === STANDARD_INPUT || !statSync(file).isFile())) return 1;
   const names = new Set<string>();
-  for (const file of files) {
-    for await (const messages of batchesOf(openFileSource(file), signal)) {
+  for (const file of files)
+    for await (const messages of batchesOf(openFileSource(file), signal))
       for (const { bytes } of messages) names.add(synchronizerOf(bytes) ?? '');
-    }
-  }
   names.delete('');
   return Math.max(1, names.size);
 }

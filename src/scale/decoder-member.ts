@@ -1,28 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Consumer, EachBatchPayload } from 'kafkajs';
-import { memberConfig } from '../feed/kafka/kafka-client.ts';
+import type { EachBatchPayload } from 'kafkajs';
+import { closed, READER_CONFIG } from '../feed/kafka/kafka-client.ts';
 import { recordsOf } from '../feed/kafka/kafka-record.ts';
 import type { SourceLogger } from '../feed/source.ts';
 import type { BadUpdate } from '../ledger/bad-update.ts';
-import type { Micros } from '../ledger/time.ts';
 import { Refusal } from '../refusal.ts';
 import type { Decision, DecodedBatch, DecodeRules } from './partition-batch.ts';
 import { type Lane, type LaneOptions, openLane } from './partition-lane.ts';
 
-/** A partition that this process decodes, as it is now. */
-export interface PartitionFigures {
-  /** The offset of the next message. */
-  readonly next: number;
-  /** The record time reached; null where there is none. */
-  readonly reached: Micros | null;
-  /** Why its next message is not passed; null where nothing is wrong. */
-  stopped: 'halted' | 'ahead_of_clock' | null;
-}
-
 /** What this process has done, and does now, for its metrics. */
 export interface DecoderFigures {
   /** Those that it has now. */
-  readonly partitions: Map<number, PartitionFigures>;
+  readonly partitions: Map<number, Lane>;
   /** Of the topic; null before that is known. */
   topicPartitions: number | null;
   messages: number;
@@ -33,12 +22,6 @@ export interface DecoderFigures {
 export function createFigures(): DecoderFigures {
   const deadLetters = { halted: 0, quarantined: 0, dropped: 0 };
   return { partitions: new Map(), topicPartitions: null, messages: 0, events: 0, deadLetters };
-}
-
-export function addBatch(figures: DecoderFigures, { messages, events, bad }: DecodedBatch): void {
-  figures.messages += messages;
-  figures.events += events.length;
-  for (const { decision } of bad) figures.deadLetters[decision] += 1;
 }
 
 export interface MemberOptions extends LaneOptions {
@@ -56,13 +39,18 @@ export interface MemberOptions extends LaneOptions {
 const FETCH_BYTES_MAX_PER_PARTITION = 1024 * 1024;
 /** While one partition waits for its transaction, others are decoded. */
 const PARTITIONS_AT_ONCE = 4;
-const CLOSE_TIMEOUT_MS = 5_000;
 
 /** One membership of the group, from joining to the first failure, which it throws, or to the signal. */
 export async function runMember(options: MemberOptions, signal: AbortSignal): Promise<void> {
-  const { kafka, group, topics, figures, logger } = options;
+  const { kafka, group, topics, figures, sessionTimeoutMs, logger } = options;
   const { input: topic } = topics;
-  const consumer = kafka.consumer({ ...memberConfig(options), maxBytesPerPartition: FETCH_BYTES_MAX_PER_PARTITION });
+  const consumer = kafka.consumer({
+    ...READER_CONFIG,
+    groupId: group,
+    sessionTimeout: sessionTimeoutMs,
+    heartbeatInterval: Math.floor(sessionTimeoutMs / 10),
+    maxBytesPerPartition: FETCH_BYTES_MAX_PER_PARTITION,
+  });
   const lanes = new Map<number, Promise<Lane>>();
   /** Partitions that wait for our clock. */
   const waiting = new Set<number>();
@@ -84,7 +72,7 @@ export async function runMember(options: MemberOptions, signal: AbortSignal): Pr
     consumer.resume([{ topic, partitions: [partition] }]);
     lane.then((opened) => {
       logger.info({ topic, partition, offset: opened.position.next }, 'decoding a partition');
-      if (lanes.get(partition) === lane) figures.partitions.set(partition, figuresOf(opened));
+      if (lanes.get(partition) === lane) figures.partitions.set(partition, opened);
     }, ended.reject);
   }
 
@@ -120,7 +108,7 @@ export async function runMember(options: MemberOptions, signal: AbortSignal): Pr
     const records = recordsOf(partition, batch.messages, fetchedOffset);
     const decoded = await lane.decode(records, options.rules(partition));
     options.onDecoded(decoded);
-    setStopped(partition, null);
+    lane.stopped = null;
     if (decoded.stoppedBy !== null) stopAt(lane, decoded.stoppedBy);
     else if (records.at(-1)?.broken === undefined) lane.skipTo(Number(batch.lastOffset()) + 1);
     else consumer.seek({ topic, partition, offset: String(lane.position.next) });
@@ -128,36 +116,27 @@ export async function runMember(options: MemberOptions, signal: AbortSignal): Pr
 
   /** A batch may have been fetched before a partition was stopped; but what is asked for and not given is lost. */
   function seekBack(partition: number, next: number, fetchedOffset: number): void {
-    if (soughtBack.get(partition) === next) {
+    if (soughtBack.get(partition) === next)
       throw new Refusal(
         `partition ${partition} of topic ${topic}: decoded up to offset ${next}, and the next message held is ${fetchedOffset}: ` +
           'messages were removed before they were decoded',
       );
-    }
     soughtBack.set(partition, next);
     consumer.seek({ topic, partition, offset: String(next) });
   }
 
   /** Reads a partition no further; what only waits for our clock is tried again with the next marks. */
-  function stopAt({ partition, position: { next } }: Lane, reason: BadUpdate): void {
+  function stopAt(lane: Lane, reason: BadUpdate): void {
+    const { partition, position } = lane;
+    const { next } = position;
     consumer.pause([{ topic, partitions: [partition] }]);
     consumer.seek({ topic, partition, offset: String(next) });
     const waits = reason.code === 'ahead_of_clock';
     if (waits) waiting.add(partition);
-    setStopped(partition, waits ? 'ahead_of_clock' : 'halted');
-    const drop = `--drop ${partition}:${next}`;
-    const advice = waits
-      ? `waiting until our clock is there; ${drop} goes on without it`
-      : `${drop} goes on without it`;
-    logger.error(
-      { topic, partition, offset: next, reason: reason.message },
-      `partition ${partition} stopped: ${advice}`,
-    );
-  }
-
-  function setStopped(partition: number, cause: PartitionFigures['stopped']): void {
-    const known = figures.partitions.get(partition);
-    if (known !== undefined) known.stopped = cause;
+    lane.stopped = waits ? 'ahead_of_clock' : 'halted';
+    const advice = `${waits ? 'waiting until our clock is there; ' : ''}--drop ${partition}:${next} goes on without it`;
+    const fields = { topic, partition, offset: next, reason: reason.message };
+    logger.error(fields, `partition ${partition} stopped: ${advice}`);
   }
 
   /** Runs a step with a partition's lane. A failure in one that was left meanwhile concerns the member that has it now. */
@@ -198,24 +177,7 @@ export async function runMember(options: MemberOptions, signal: AbortSignal): Pr
   } finally {
     marking.abort();
     figures.partitions.clear();
-    await closed(consumer, lanes);
+    // What was begun is stored, or has failed.
+    await closed([consumer.disconnect(), ...[...lanes.values()].map(async (lane) => (await lane).close())]);
   }
-}
-
-function figuresOf(lane: Lane): PartitionFigures {
-  return {
-    get next() {
-      return lane.position.next;
-    },
-    get reached() {
-      return lane.position.last?.t ?? null;
-    },
-    stopped: null,
-  };
-}
-
-/** Leaves the group once what was begun is stored, or has failed. */
-async function closed(consumer: Consumer, lanes: ReadonlyMap<number, Promise<Lane>>): Promise<void> {
-  const all = [consumer.disconnect(), ...[...lanes.values()].map(async (lane) => (await lane).close())];
-  await Promise.race([Promise.allSettled(all), sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false })]);
 }

@@ -8,11 +8,11 @@ import {
   readBounds,
   withAdmin,
 } from '../feed/kafka/kafka-client.ts';
-import { describeKafkaError, passesAnew, RETRY_READING } from '../feed/kafka/kafka-errors.ts';
+import { describeKafkaError, passesReopened, RETRY_READING } from '../feed/kafka/kafka-errors.ts';
 import type { SourceLogger } from '../feed/source.ts';
 import { Refusal } from '../refusal.ts';
 import { createPauses } from '../retry.ts';
-import { addBatch, type DecoderFigures, runMember } from './decoder-member.ts';
+import { type DecoderFigures, runMember } from './decoder-member.ts';
 import type { DecodedBatch, DecodeRules } from './partition-batch.ts';
 import type { DecoderTopics } from './partition-lane.ts';
 
@@ -44,7 +44,7 @@ export async function runDecoder(options: DecoderOptions, signal: AbortSignal): 
   const { connection, topics, rules, dropped, figures, logger, sessionTimeoutMs = SESSION_TIMEOUT_MS } = options;
   const kafka = createKafkaClient(connection, logger);
   const { dso, periodUs, migrationId } = rules;
-  const pauses = createPauses({ ...RETRY_READING, passes: passesAnew }, { signal });
+  const pauses = createPauses({ ...RETRY_READING, passes: passesReopened }, { signal });
   while (!signal.aborted) {
     try {
       const { brokers } = connection;
@@ -59,14 +59,16 @@ export async function runDecoder(options: DecoderOptions, signal: AbortSignal): 
         sessionTimeoutMs,
         onDecoded(batch: DecodedBatch) {
           pauses.afterSuccess();
-          addBatch(figures, batch);
+          figures.messages += batch.messages;
+          figures.events += batch.events.length;
+          for (const { decision } of batch.bad) figures.deadLetters[decision] += 1;
         },
       };
       await runMember(member, signal);
     } catch (error) {
       if (error instanceof Refusal) throw error;
       const reason = describeKafkaError(error, topics.input);
-      if (!passesAnew(error)) throw new Error(`the decoder stopped: ${reason}`, { cause: error });
+      if (!passesReopened(error)) throw new Error(`the decoder stopped: ${reason}`, { cause: error });
       await pauses.afterFailure(error, ({ retryInMs }) =>
         logger.warn({ topic: topics.input, err: error, retryInMs }, `cannot decode topic ${topics.input}: ${reason}`),
       );
@@ -104,10 +106,10 @@ export function createLagReader(
   async function lag(): Promise<number | null> {
     const bounds = await withAdmin(kafka, (admin) => readBounds(admin, topic));
     let left = 0;
-    for (const [partition, { next }] of figures.partitions) {
+    for (const [partition, { position }] of figures.partitions) {
       const end = bounds.get(partition)?.high;
       if (end === undefined) return null;
-      left += Math.max(end - next, 0);
+      left += Math.max(end - position.next, 0);
     }
     return left;
   }

@@ -6,7 +6,6 @@ import { coinContent, expiryRound } from '../ledger/coin.ts';
 import { checkClock, type Micros } from '../ledger/time.ts';
 import {
   type Archive,
-  type Checkpoint,
   type Coin,
   type CoinCreate,
   type Decoded,
@@ -17,7 +16,6 @@ import {
 import {
   type CoinCreated,
   type ContractArchived,
-  type CounterfeitCreated,
   type EventTime,
   eventTime,
   type FlatEvent,
@@ -43,8 +41,13 @@ export function flatten(decoded: Decoded, rules: FlattenRules): readonly FlatEve
   switch (decoded.kind) {
     case 'ignored':
       return [];
-    case 'checkpoint':
-      return timeOnly(decoded, rules);
+    case 'checkpoint': {
+      const { migrationId, times } = decoded;
+      if (times.length === 0) return [];
+      for (const { recordTime } of times) requireClock(recordTime, rules, 'synchronizerTimes[].recordTime');
+      const least = times.reduce((time, { recordTime }) => Math.min(time, recordTime), Infinity);
+      return [{ k: 'T', ...eventTime(migrationId, least, rules.periodUs) }];
+    }
     case 'seed mark': {
       const { migrationId, recordTime } = decoded;
       requireClock(recordTime, rules, 'seed.record_time');
@@ -55,13 +58,6 @@ export function flatten(decoded: Decoded, rules: FlattenRules): readonly FlatEve
   }
 }
 
-function timeOnly({ migrationId, times }: Checkpoint, rules: FlattenRules): readonly FlatEvent[] {
-  if (times.length === 0) return [];
-  for (const { recordTime } of times) requireClock(recordTime, rules, 'synchronizerTimes[].recordTime');
-  const least = times.reduce((time, { recordTime }) => Math.min(time, recordTime), Infinity);
-  return [{ k: 'T', ...eventTime(migrationId, least, rules.periodUs) }];
-}
-
 function eventsOf(update: LedgerUpdate, rules: FlattenRules): readonly FlatEvent[] {
   const { migrationId, recordTime, updateId, seed, format } = update;
   if (recordTime !== null) requireClock(recordTime, rules, fieldNameIn(format, 'record_time'));
@@ -70,7 +66,7 @@ function eventsOf(update: LedgerUpdate, rules: FlattenRules): readonly FlatEvent
   const ofImport = seed === undefined ? {} : { seeded: 0 };
   const events = update.events.map((event): FlatEvent => {
     if (event.kind === 'archive') return archived(event, time);
-    if (isCounterfeit(event, rules.dso)) return counterfeit(event, time);
+    if (isCounterfeit(event, rules.dso)) return { k: 'G', ...time, cid: event.contractId, fp: COUNTERFEIT_FINGERPRINT };
     return { ...(event.kind === 'OpenMiningRound' ? opened(event, time) : created(event, time, upd)), ...ofImport };
   });
   return events.length === 0 && recordTime !== null ? [{ k: 'M', ...time }] : events;
@@ -88,14 +84,12 @@ function isCounterfeit({ dso, signatories }: CoinCreate | RoundCreate, ours: str
   return !signatories.includes(ours);
 }
 
-function counterfeit({ contractId }: CoinCreate | RoundCreate, time: EventTime): CounterfeitCreated {
-  return { k: 'G', ...time, cid: contractId, fp: COUNTERFEIT_FINGERPRINT };
-}
-
 function created({ contractId, dso, body }: CoinCreate, time: EventTime, upd: string | null): CoinCreated {
   if (body instanceof BadUpdate) throw body;
-  requireBounds(body, contractId);
   const { entity, owner, amount, rate, round, createdAt, node, templateId, extra } = body;
+  if (amount >= AMOUNT_LIMIT) throw outOfBounds(`initialAmount of ${contractId}`, formatAmount(amount), '1e18');
+  if (rate >= RATE_LIMIT) throw outOfBounds(`ratePerRound of ${contractId}`, formatAmount(rate), '1e9');
+  requireRound(round, contractId);
   const expires = expiryRound({ amount, rate, createdRound: round });
   return {
     k: 'C',
@@ -115,12 +109,6 @@ function created({ contractId, dso, body }: CoinCreate, time: EventTime, upd: st
     tpl: templateId,
     extra,
   };
-}
-
-function requireBounds({ amount, rate, round }: Coin, contractId: string): void {
-  if (amount >= AMOUNT_LIMIT) throw outOfBounds(`initialAmount of ${contractId}`, formatAmount(amount), '1e18');
-  if (rate >= RATE_LIMIT) throw outOfBounds(`ratePerRound of ${contractId}`, formatAmount(rate), '1e9');
-  requireRound(round, contractId);
 }
 
 function requireRound(round: bigint, contractId: string): void {

@@ -20,9 +20,7 @@ export interface GroupPosition extends WasRead {
 
 const FORM = 3;
 
-interface Kept extends GroupSettings, Omit<GroupPosition, 'next'> {
-  readonly form: typeof FORM;
-}
+type Kept = GroupSettings & Omit<GroupPosition, 'next'> & { readonly form: typeof FORM };
 
 export function positionText({ last, begun, seed, halted }: GroupPosition, settings: GroupSettings): string {
   const time = last && { m: last.m, t: last.t, clk: last.clk, seq: last.seq };
@@ -33,11 +31,10 @@ export function positionText({ last, begun, seed, halted }: GroupPosition, setti
 /** Throws a Refusal where the offset was committed with other settings, or by another program. */
 export function readPosition(next: number, text: string | null, settings: GroupSettings, where: string): GroupPosition {
   const kept = jsonOrNull(text ?? 'null') as Kept | null;
-  if (kept?.form !== FORM) {
+  if (kept?.form !== FORM)
     throw new Refusal(
       `${where}: its offset was not committed by this version of holdfast decode; give the decoders a group and a flat topic of their own`,
     );
-  }
   for (const [key, option] of SAME) {
     if (kept[key] === settings[key]) continue;
     throw new Refusal(

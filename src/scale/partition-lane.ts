@@ -113,6 +113,8 @@ export async function openLane(options: LaneOptions, partition: number) {
     let position = await startPosition(options, partition, store);
     return {
       partition,
+      /** Why its next message is not passed; null where nothing is wrong. */
+      stopped: null as 'halted' | 'ahead_of_clock' | null,
       get position(): GroupPosition {
         return position;
       },

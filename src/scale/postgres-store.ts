@@ -15,7 +15,7 @@ import { HoldingsFault } from '../holdings/holdings-fault.ts';
 import { LastComputed } from '../holdings/reading/last-computed.ts';
 import { FLAT_MIGRATION_MAX, type Micros } from '../ledger/time.ts';
 import { describeServer, type PostgresSettings } from './postgres-connection.ts';
-import { type Ask, openPool, type StatementPool } from './statement-pool.ts';
+import { type Ask, openPool } from './statement-pool.ts';
 import {
   createChangesReader,
   createOwnersReader,
@@ -27,13 +27,7 @@ import {
 } from './store-facts.ts';
 import { formProblem, SELECT_SETTING } from './store-form.ts';
 
-/** A store in PostgreSQL. It need not be there when it is opened. */
-export interface PostgresStore extends HoldingsStore, AsyncDisposable, Pick<StatementPool, 'load'> {
-  /** The same for a client, who may go. */
-  for(signal?: AbortSignal): HoldingsStore;
-  /** How much of what the engine has written is not sealed, and why. */
-  standing(): Promise<StoreStanding>;
-}
+export type PostgresStore = ReturnType<typeof openPostgresStore>;
 
 export interface StoreStanding {
   readonly dso: string;
@@ -76,7 +70,8 @@ const SETTING_MS_MAX = 1_000;
 /** While the store is away every statement fails. */
 const WARN_AGAIN_MS = 60_000;
 
-export function openPostgresStore(settings: PostgresSettings, options: StoreOptions = {}): PostgresStore {
+/** A store in PostgreSQL. It need not be there when it is opened. */
+export function openPostgresStore(settings: PostgresSettings, options: StoreOptions = {}) {
   const { readMsMax = READ_MS_MAX, ownMsMax = OWN_MS_MAX, logger } = options;
   const pool = openPool(settings, {
     connections: options.connections ?? CONNECTIONS,
@@ -127,15 +122,17 @@ export function openPostgresStore(settings: PostgresSettings, options: StoreOpti
 
   return {
     facts: storeOf(own.asker()).facts,
-    for: (signal) => storeOf(pool.asker(signal)),
-    load: () => pool.load(),
-    async standing() {
+    /** The same for a client, who may go. */
+    for: (signal?: AbortSignal): HoldingsStore => storeOf(pool.asker(signal)),
+    load: pool.load,
+    /** How much of what the engine has written is not sealed, and why. */
+    async standing(): Promise<StoreStanding> {
       const ask = own.asker();
       const { dso } = await settingOf(ask, 'now');
       const [standing] = await ask<Omit<StoreStanding, 'dso'>>(STANDING);
       return { dso, ...standing! };
     },
-    async [Symbol.asyncDispose]() {
+    async [Symbol.asyncDispose](): Promise<void> {
       await Promise.all([pool[Symbol.asyncDispose](), own[Symbol.asyncDispose]()]);
     },
   };
@@ -190,8 +187,8 @@ function createReaders(
     // The events are of all owners.
     followed: async () => ({ isLimited: false, others: [] }),
     owners: createOwnersReader(ask, snapshots),
-    page: createPageReader(ask, { snapshots, dso }),
-    migration: ({ migrationId }) => findMigration({ ask, snapshots }, migrationId, { dso, periodUs }),
+    page: createPageReader(ask, snapshots, dso),
+    migration: ({ migrationId }) => findMigration(ask, snapshots, migrationId, { dso, periodUs }),
     'listed snapshots': ({ migrationId, from, to, every, order, rows }) =>
       snapshots.rows(
         `WHERE migration_id = $1 AND seq * $2::bigint BETWEEN $3::bigint AND $4::bigint AND seq * $2::bigint % $5::bigint = 0
@@ -244,7 +241,8 @@ function numbersIn(bytes: Buffer): Uint32Array {
 }
 
 async function findMigration(
-  { ask, snapshots }: { ask: Ask; snapshots: SnapshotReader },
+  ask: Ask,
+  snapshots: SnapshotReader,
   wanted: bigint | null,
   { dso, periodUs }: Pick<Setting, 'dso' | 'periodUs'>,
 ): Promise<SealedMigration | null> {

@@ -3,12 +3,6 @@ import { Client } from 'pg';
 import type { Logger } from 'pino';
 import { connectionOptions, describeServer, type PostgresSettings } from './postgres-connection.ts';
 
-/** Seals what the engine has written, as every process that reads does: one works at a time. */
-export interface Sealer extends AsyncDisposable {
-  /** Why nothing was sealed at the last try; null where that went well. */
-  failure(): string | null;
-}
-
 const PAUSE_MS = 1_000;
 /** In one transaction, for which the engine waits: of a first interval with millions of imports it takes minutes. */
 const INTERVALS = 20;
@@ -16,7 +10,8 @@ const INTERVALS = 20;
 /** A replica that follows another server seals nothing. */
 const SEAL = 'SELECT seal($1) AS sealed WHERE NOT pg_is_in_recovery()';
 
-export function startSealer(settings: PostgresSettings, logger: Logger): Sealer {
+/** Seals what the engine has written, as every process that reads does: one works at a time. */
+export function startSealer(settings: PostgresSettings, logger: Logger) {
   const stop = new AbortController();
   let client: Client | null = null;
   let failure: string | null = null;
@@ -64,8 +59,9 @@ export function startSealer(settings: PostgresSettings, logger: Logger): Sealer 
 
   const running = run();
   return {
+    /** Why nothing was sealed at the last try; null where that went well. */
     failure: () => failure,
-    async [Symbol.asyncDispose]() {
+    async [Symbol.asyncDispose](): Promise<void> {
       stop.abort();
       await disconnect();
       await running;

@@ -6,22 +6,6 @@ import { NO_STORE } from './store-form.ts';
 /** Runs one statement and gives its rows. */
 export type Ask = <Row>(sql: string, values?: readonly unknown[]) => Promise<readonly Row[]>;
 
-export interface StatementPool extends AsyncDisposable {
-  /** Rejects with a HoldingsFault. The signal says that nobody waits for it any more; a statement that runs is not cancelled. */
-  asker(signal?: AbortSignal): Ask;
-  /** Statements that run, and those that wait for a connection. */
-  load(): { readonly busy: number; readonly waiting: number };
-}
-
-export interface PoolOptions {
-  readonly connections: number;
-  readonly statementMsMax: number;
-  /** How long a statement may wait for a connection. */
-  readonly waitMsMax: number;
-  /** What is said where the server is not available. */
-  readonly unavailable: (error: Error) => string;
-}
-
 /** More would reach their time limit before they begin. */
 const WAITING_MAX = 256;
 const QUERY_CANCELED = '57014';
@@ -34,9 +18,18 @@ const UNDEFINED_TABLE = '42P01';
 /** Faults of this program: an answer that it cannot read, or a value that it cannot send. */
 const OURS = [RangeError, SyntaxError, TypeError];
 
-/** Connections that only read. */
-export function openPool(settings: PostgresSettings, options: PoolOptions): StatementPool {
-  const { connections, statementMsMax, waitMsMax, unavailable } = options;
+export type StatementPool = ReturnType<typeof openPool>;
+
+/** Connections that only read. `waitMsMax`: how long a statement may wait for one; `unavailable`: what is said of a server that is not there. */
+export function openPool(
+  settings: PostgresSettings,
+  {
+    connections,
+    statementMsMax,
+    waitMsMax,
+    unavailable,
+  }: { connections: number; statementMsMax: number; waitMsMax: number; unavailable: (error: Error) => string },
+) {
   const pool = new Pool({
     ...connectionOptions(settings),
     max: connections,
@@ -75,8 +68,9 @@ export function openPool(settings: PostgresSettings, options: PoolOptions): Stat
   }
 
   return {
+    /** Rejects with a HoldingsFault. The signal says that nobody waits for it any more; a statement that runs is not cancelled. */
     asker:
-      (signal) =>
+      (signal?: AbortSignal): Ask =>
       async <Row>(sql: string, values: readonly unknown[] = []) => {
         const client = await connect();
         if (signal?.aborted === true) {
@@ -96,6 +90,7 @@ export function openPool(settings: PostgresSettings, options: PoolOptions): Stat
           client.release(isSpoilt);
         }
       },
+    /** Statements that run, and those that wait for a connection. */
     load: () => ({ busy, waiting: pool.waitingCount }),
     [Symbol.asyncDispose]: () => pool.end(),
   };

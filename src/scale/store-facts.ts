@@ -1,20 +1,18 @@
-import type {
-  CoinSums,
-  ContractFacts,
-  Lookup,
-  OwnerFacts,
-  OwnerSums,
-  OwnersFacts,
-  PageFacts,
-  SnapshotChoice,
-} from '../holdings/facts.ts';
 import {
   type Change,
   type ChangesFacts,
   type ChangesLookup,
+  type CoinSums,
+  type ContractFacts,
+  type Lookup,
   NO_COIN,
+  type OwnerFacts,
+  type OwnerSums,
   type OwnersChangesLookup,
+  type OwnersFacts,
+  type PageFacts,
   type SealedSnapshot,
+  type SnapshotChoice,
   sameTotals,
   type Totals,
 } from '../holdings/facts.ts';
@@ -84,21 +82,11 @@ function floorDiv(value: bigint, by: bigint): bigint {
   return (value - (((value % by) + by) % by)) / by;
 }
 
-interface TotalsRow {
-  readonly party: string;
-  readonly u: readonly string[] | null;
-  readonly l: readonly string[] | null;
-  readonly expires: number | bigint | null;
-}
-
 const SUMS = (side: 'u' | 'l'): string =>
   `CASE WHEN ${side}_coins IS NOT NULL THEN ARRAY[${side}_coins, ${UNITS(`${side}_amount`)}, ${UNITS(`${side}_rate`)}, ${UNITS(`${side}_rate_round`)}]::text[] END AS ${side}`;
 
 /** Owners' sums at a snapshot: a seek for each, and the expired coins of those that may have some. */
-export function createOwnersReader(
-  ask: Ask,
-  snapshots: SnapshotReader,
-): (lookup: Lookup<'owners'>) => Promise<OwnersFacts> {
+export function createOwnersReader(ask: Ask, snapshots: SnapshotReader) {
   async function lowestOpenRound(): Promise<bigint | null> {
     const [row] = await ask<{ round: number | bigint | null }>(
       `SELECT min(round) AS round FROM round_opened o WHERE migration_id = (SELECT max(migration_id) FROM snapshot_control)
@@ -126,11 +114,12 @@ export function createOwnersReader(
     return found;
   }
 
-  return async ({ snapshot: choice, round: wanted, owners }) => {
+  return async ({ snapshot: choice, round: wanted, owners }: Lookup<'owners'>): Promise<OwnersFacts> => {
     const snapshot = await snapshots.find(choice);
     const round = wanted === 'lowest open' ? await lowestOpenRound() : wanted;
     if (snapshot === null) return { snapshot, round, owners: [] };
-    const rows = await ask<TotalsRow>(
+    type Row = { party: string; u: string[] | null; l: string[] | null; expires: number | bigint | null };
+    const rows = await ask<Row>(
       `SELECT w.party, ${SUMS('u')}, ${SUMS('l')}, t.expires FROM unnest($3::text[]) WITH ORDINALITY AS w(party, n)
        LEFT JOIN LATERAL (SELECT * FROM owner_total o WHERE o.migration_id = $1 AND o.owner = w.party AND o.seq <= $2
          ORDER BY o.seq DESC LIMIT 1) t ON true ORDER BY w.n`,
@@ -143,11 +132,8 @@ export function createOwnersReader(
     const mayHave =
       round === null ? [] : totals.filter((owner) => mayHaveExpired(owner, round)).map(({ party }) => party);
     const expired = mayHave.length === 0 ? null : await expiredOf(snapshot, mayHave, round!);
-    return {
-      snapshot,
-      round,
-      owners: totals.map((owner) => ({ ...owner, expired: expired?.get(owner.party) ?? null })),
-    };
+    const found = totals.map((owner) => ({ ...owner, expired: expired?.get(owner.party) ?? null }));
+    return { snapshot, round, owners: found };
   };
 }
 
@@ -173,11 +159,8 @@ interface CoinRow
 const COLUMNS = 'no, contract_id, created_at, owner, locked, amount, rate, round, created_in, node, template_id, extra';
 
 /** Pages of coins by created_at and contract id; the token is the last coin's number. */
-export function createPageReader(
-  ask: Ask,
-  { snapshots, dso }: { snapshots: SnapshotReader; dso: string },
-): (lookup: Lookup<'page'>) => Promise<PageFacts> {
-  return async ({ snapshot: choice, owners, pageSize, after }) => {
+export function createPageReader(ask: Ask, snapshots: SnapshotReader, dso: string) {
+  return async ({ snapshot: choice, owners, pageSize, after }: Lookup<'page'>): Promise<PageFacts> => {
     const snapshot = await snapshots.find(choice);
     if (snapshot === null) return { found: 'no snapshot' };
     const { migrationId, seq } = snapshot;
@@ -226,10 +209,7 @@ function contractOf(row: CoinRow, dso: string): ContractFacts {
 /** The columns of an owner's `Totals`. */
 export const TOTALS = `${UNITS('u_amount')} AS unlocked, ${UNITS('l_amount')} AS locked, u_coins + l_coins AS contracts`;
 
-interface Found {
-  readonly before: Totals;
-  readonly changes: Change[];
-}
+type Found = { before: Totals; changes: Change[] };
 
 /** Changes of owners from snapshot to snapshot. What came before a migration's first snapshot counts as of that one. */
 export function createChangesReader(ask: Ask, periodUs: number) {

@@ -45,16 +45,14 @@ GRANT EXECUTE ON FUNCTION seal(int) TO holdfast_reader;
 /** Waits for another process that does the same. */
 const MIGRATION_LOCK = 4712;
 
-export interface Migrated {
-  readonly from: number;
-  readonly to: number;
-}
-
 /**
  * Makes the store, or brings it to the present form, in one transaction. Throws a Refusal for one that was made with other settings.
  * Functions and roles are always made as they are now.
  */
-export async function migrateStore(postgres: PostgresSettings, { periodUs, dso }: StoreSettings): Promise<Migrated> {
+export async function migrateStore(
+  postgres: PostgresSettings,
+  { periodUs, dso }: StoreSettings,
+): Promise<{ from: number; to: number }> {
   if (periodUs % 1_000_000 !== 0) throw new Refusal('--snapshot-period: expected whole seconds');
   const client = new Client(connectionOptions(postgres));
   try {
@@ -95,7 +93,7 @@ const UPDATE_SETTING = 'UPDATE setting SET version = $1 WHERE period_us = $2 AND
 export const SELECT_SETTING = 'SELECT *, period_us::float8 AS "periodUs" FROM setting';
 
 /** Null where the database has no store. */
-export async function storedSettings(client: Client): Promise<(StoreSettings & { readonly version: number }) | null> {
+async function storedSettings(client: Client): Promise<(StoreSettings & { readonly version: number }) | null> {
   const { rows: exists } = await client.query<{ found: boolean }>("SELECT to_regclass('setting') IS NOT NULL AS found");
   if (!exists[0]!.found) return null;
   return (await client.query<StoreSettings & { version: number }>(SELECT_SETTING)).rows[0] ?? null;

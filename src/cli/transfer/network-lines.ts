@@ -28,19 +28,6 @@ export interface NetworkReading {
   readonly logger: Logger;
 }
 
-/** What a network has behind what was written of it. */
-export interface NetworkLines {
-  /** What was written ends within a snapshot import, and is of no use: what follows may be of another snapshot. */
-  readonly isInImport: boolean;
-  /**
-   * `begins` once it is known that these lines continue what was written, and `restarts` where a snapshot import begins; then
-   * messages. Those of a batch count as written when the next one is asked for. Throws Refusal.
-   */
-  read(): AsyncGenerator<'begins' | 'restarts' | readonly Uint8Array[]>;
-  /** How far the last message was behind our clock; 0 at the end, null where that is not known. */
-  lagSeconds(): number | null;
-}
-
 type Telemetry = { readonly caughtUpAt: number | null; readonly lagSeconds: number | null };
 
 /** A source that continues what was written. */
@@ -54,21 +41,34 @@ interface Continuation {
 }
 
 const END_WATCH_MS = 100;
+const UNKNOWN_NETWORK = 'does not show of which network it is';
 
+/** What a network has behind what was written of it. */
 export function openNetworkLines(
   written: Written,
   { scan, ledgerApi, migrationId }: Pick<Config, 'scan' | 'ledgerApi' | 'migrationId'>,
   reading: NetworkReading,
-): NetworkLines {
+) {
   const { isInImport, source, begin, take } =
     ledgerApi === null
       ? continueScan(written, scan!, reading)
-      : continueParticipant(written, { settings: ledgerApi, migrationId: migrationId ?? 0 }, reading);
+      : continueParticipant(written, ledgerApi, { ...reading, migrationId: migrationId ?? 0 });
+  const { follow, stop } = reading;
 
-  async function* read(): ReturnType<NetworkLines['read']> {
+  /**
+   * `begins` once it is known that these lines continue what was written, and `restarts` where a snapshot import begins; then
+   * messages, until `stop` or the end of a network that is not followed. Those of a batch count as written when the next one is
+   * asked for. Throws Refusal.
+   */
+  async function* read(): AsyncGenerator<'begins' | 'restarts' | readonly Uint8Array[]> {
     let hasBegun = false;
+    const atEnd = new AbortController();
+    // At the end nothing comes any more that could be looked at.
+    const watch = setInterval(() => {
+      if (!follow && source.telemetry?.().caughtUpAt !== null) atEnd.abort();
+    }, END_WATCH_MS);
     try {
-      for await (const batch of batchesOf(source, reading)) {
+      for await (const batch of source.batches(AbortSignal.any([stop, atEnd.signal]))) {
         if ('identity' in batch) {
           await begin(batch);
           if (!hasBegun) yield 'begins';
@@ -81,30 +81,21 @@ export function openNetworkLines(
         }
       }
     } catch (error) {
-      if (reading.stop.aborted) return;
+      if (stop.aborted) return;
       if (!(error instanceof FeedRefused || error instanceof AnswerFailure)) throw error;
       throw new Refusal(error.message, { cause: error });
+    } finally {
+      clearInterval(watch);
     }
   }
 
-  return { isInImport, read, lagSeconds: () => source.telemetry?.().lagSeconds ?? null };
-}
-
-/** The batches of a network until `stop`; also until its end, where it is not followed. */
-async function* batchesOf(
-  source: Source<Telemetry>,
-  { follow, stop }: NetworkReading,
-): AsyncGenerator<readonly Message[] | SourceStart> {
-  const atEnd = new AbortController();
-  // At the end nothing comes any more that could be looked at.
-  const watch = setInterval(() => {
-    if (!follow && source.telemetry?.().caughtUpAt !== null) atEnd.abort();
-  }, END_WATCH_MS);
-  try {
-    yield* source.batches(AbortSignal.any([stop, atEnd.signal]));
-  } finally {
-    clearInterval(watch);
-  }
+  return {
+    /** What was written ends within a snapshot import, and is of no use: what follows may be of another snapshot. */
+    isInImport,
+    read,
+    /** How far the last message was behind our clock; 0 at the end, null where that is not known. */
+    lagSeconds: () => source.telemetry?.().lagSeconds ?? null,
+  };
 }
 
 /** As if what was written were what a directory has. */
@@ -115,11 +106,10 @@ function contextOf(token: string | null, more: Partial<SourceContext> & Pick<Sou
 }
 
 function continueScan(
-  written: Written,
+  { ends, name, otherwise }: Written,
   settings: NonNullable<Config['scan']>,
   { logger }: NetworkReading,
 ): Continuation {
-  const { ends, name, otherwise } = written;
   const positions = ends.filter((lines) => lines.length > 0).map((lines) => lastPosition(lines));
   if (positions.includes(null)) throw new Refusal(`${name}: it ends with no update of a network; ${otherwise}`);
   const isInImport = positions.includes(IN_IMPORT);
@@ -135,10 +125,7 @@ function continueScan(
       const found = new Set(ends.flat().flatMap((line) => dsosOf(line)));
       if (found.has(dso)) return;
       const [other] = found;
-      const what =
-        other === undefined
-          ? 'does not show of which network it is'
-          : `has the coins of ${other}, and this is the network of ${dso}`;
+      const what = other ? `has the coins of ${other}, and this is the network of ${dso}` : UNKNOWN_NETWORK;
       throw new Refusal(`${name}: it ${what}; ${otherwise}`);
     },
     // The source repeats the last minute of what is there.
@@ -165,8 +152,8 @@ interface ParticipantEnd {
 /** A participant's updates without the events of owners that are not followed. */
 function continueParticipant(
   written: Written,
-  { settings, migrationId }: { settings: NonNullable<Config['ledgerApi']>; migrationId: number },
-  { stop, logger }: NetworkReading,
+  settings: NonNullable<Config['ledgerApi']>,
+  { stop, logger, migrationId }: NetworkReading & { readonly migrationId: number },
 ): Continuation {
   const { ends, name, otherwise } = written;
   const found = ends.map((lines) => participantEnd(lines, written));
@@ -196,10 +183,8 @@ function continueParticipant(
     },
     take(batch) {
       const fresh = batch.filter(({ decoded, cursor }) => {
-        isSame ||=
-          decoded?.kind === 'update' &&
-          decoded.offset === from!.update!.offset &&
-          decoded.updateId === from!.update!.id;
+        const { id, offset } = from?.update ?? {};
+        isSame ||= decoded?.kind === 'update' && decoded.offset === offset && decoded.updateId === id;
         if (!isSame) throw other;
         return from === null || Number(cursor) > from.offset;
       });
@@ -223,15 +208,12 @@ function participantEnd(
     if (decoded instanceof BadUpdate || decoded.kind === 'ignored' || decoded.offset == null) continue;
     offset = decoded.offset;
     if (decoded.kind === 'update') update = { id: decoded.updateId, offset };
-    if (decoded.kind === 'seed mark') participantId = markedParticipant(line);
+    if (decoded.kind !== 'seed mark') continue;
+    const { seed } = JSON.parse(Buffer.from(line).toString()) as { seed: { participant_id?: unknown } };
+    participantId = typeof seed.participant_id === 'string' ? seed.participant_id : null;
   }
   if (isInImport) return IN_IMPORT;
   if (lines.length > 0 && offset === null)
     throw new Refusal(`${name}: it ends with no update of a participant; ${otherwise}`);
   return offset === null ? null : { offset, update, participantId };
-}
-
-function markedParticipant(line: Uint8Array): string | null {
-  const { seed } = JSON.parse(Buffer.from(line).toString()) as { seed: { participant_id?: unknown } };
-  return typeof seed.participant_id === 'string' ? seed.participant_id : null;
 }

@@ -12,21 +12,15 @@ import { Refusal } from '../../refusal.ts';
 /** Bytes not sent yet, over all partitions. */
 const BATCH_BYTES_MAX = 8_000_000;
 
-export interface SenderOptions {
-  readonly producer: TopicProducer;
-  readonly tails: ReadonlyMap<number, PartitionTail>;
-  /** Whether what is added may be in the topic already. */
-  readonly mayRepeat: boolean;
-  readonly logger: Pick<SourceLogger, 'info'>;
-}
-
-export type Sender = ReturnType<typeof createSender>;
-
 /**
- * Sends messages to the partitions of their synchronizers, and to each partition only what is behind its end. Throws a Refusal
- * for a topic that ends within a snapshot import.
+ * Sends messages to the partitions of their synchronizers, and to each partition only what is behind its end. `mayRepeat`: what is
+ * added may be in the topic already. Throws a Refusal for a topic that ends within a snapshot import.
  */
-export function createSender({ producer, tails, mayRepeat, logger }: SenderOptions) {
+export function createSender(
+  producer: TopicProducer,
+  tails: ReadonlyMap<number, PartitionTail>,
+  { mayRepeat, logger }: { readonly mayRepeat: boolean; readonly logger: Pick<SourceLogger, 'info'> },
+) {
   const { topic, partitions, kafka } = producer;
   const ends = new Map([...tails].map(([partition, tail]) => [partition, createPartitionEnd(tail)]));
   if ([...ends.values()].some(({ isInImport }) => isInImport))
@@ -60,11 +54,11 @@ export function createSender({ producer, tails, mayRepeat, logger }: SenderOptio
     const { synchronizerId } = destination;
     if (!isAllKnown && !known.has(synchronizerId)) {
       logger.info({ topic, synchronizerId }, 'reading the topic to see which partition has this synchronizer');
-      const each = (partition: number, values: readonly (Buffer | null)[]): boolean => {
+      const fromStart = ({ low }: { low: number }): number => low;
+      await readRecords(kafka, topic, fromStart, (partition, values) => {
         for (const value of values) note(partition, value);
         return false;
-      };
-      await readRecords(kafka, topic, { from: ({ low }) => low, each });
+      });
       isAllKnown = true;
       plan = createPartitionPlan(partitions, known);
     }
@@ -121,13 +115,8 @@ function decode(value: Uint8Array | null): Decoded | null {
   return decoded instanceof BadUpdate ? null : decoded;
 }
 
-/** A time on a lane: on one synchronizer in one migration. */
-interface Moment extends ScanPosition {
-  readonly lane: string;
-}
-
-/** When a message was, on each lane that it names; imports are before all of their migration. */
-function momentsOf(decoded: Decoded | null): readonly Moment[] {
+/** When a message was, on each lane that it names, a synchronizer in a migration; imports are before all of their migration. */
+function momentsOf(decoded: Decoded | null): readonly (ScanPosition & { readonly lane: string })[] {
   if (decoded === null || decoded.kind === 'ignored') return [];
   const { migrationId } = decoded;
   const times = decoded.kind === 'update' ? [{ ...decoded, recordTime: decoded.recordTime ?? 0 }] : decoded.times;

@@ -10,6 +10,7 @@ import {
   checkHeld,
   checkLastApplied,
   type PartitionBounds,
+  partitionName,
   type StartOffset,
   type StoredPosition,
   type TopicTelemetry,
@@ -27,14 +28,6 @@ export interface IntakeOptions extends Pick<TopicSettings, 'topic' | 'partitionI
   readonly stored: ReadonlyMap<number, number>;
 }
 
-/** A batch as it comes from Kafka, in the order of offsets. */
-export interface FetchedBatch {
-  readonly partition: number;
-  /** The offset that was requested; Kafka may have replaced it by another. */
-  readonly fetchedOffset: number;
-  readonly messages: readonly Fetched[];
-}
-
 /** What was read of a topic's partitions and not yet returned: in order, bounded, and with its position. No I/O. */
 export class KafkaIntake {
   readonly #options: IntakeOptions;
@@ -49,14 +42,13 @@ export class KafkaIntake {
   constructor(options: IntakeOptions) {
     this.#options = options;
     this.#partitions = new Map(
-      [...options.starts].map(([partition, start]) => [partition, new PartitionBuffer(partition, start)]),
+      [...options.starts].map(([partition, start]) => [
+        partition,
+        new PartitionBuffer(options.topic, partition, start),
+      ]),
     );
     const single = this.#partitions.size === 1;
     this.#merge = new Merge<KafkaRecord>(this.#partitions.keys(), (item) => (single ? null : this.#sortKey(item)));
-  }
-
-  get partitions(): readonly number[] {
-    return [...this.#partitions.keys()];
   }
 
   /** Bytes of one partition to request in one fetch. */
@@ -84,17 +76,16 @@ export class KafkaIntake {
     return !isBroken && waitingBytes <= this.#bytesMax / 2;
   }
 
-  receive({ partition, fetchedOffset, messages }: FetchedBatch): void {
+  /** Takes what was fetched from an offset on, which Kafka may have chosen in place of the one requested. */
+  receive(partition: number, fetchedOffset: number, messages: readonly Fetched[]): void {
     const buffer = this.#partitions.get(partition)!;
     if (buffer.isBroken) return;
-    if (fetchedOffset !== buffer.nextFetch) {
-      throw new SessionOver(
-        `partition ${partition} continued at offset ${fetchedOffset} instead of ${buffer.nextFetch}`,
-      );
-    }
+    const { nextFetch, verify } = buffer;
+    if (fetchedOffset !== nextFetch)
+      throw new SessionOver(`partition ${partition} continued at offset ${fetchedOffset} instead of ${nextFetch}`);
     const items = recordsOf(partition, messages, fetchedOffset);
     this.#noteRecordTime(items);
-    if (items.length > 0 && buffer.verify !== null && !items[0]!.broken) this.#verify(buffer, items.shift()!);
+    if (items.length > 0 && verify !== null && !items[0]!.broken) buffer.compare(items.shift()!);
     if (items.length === 0) return;
     buffer.endSeenAt = null;
     buffer.isBroken = items.at(-1)!.broken !== undefined;
@@ -103,21 +94,11 @@ export class KafkaIntake {
     this.#merge.add(partition, items);
   }
 
-  /** Compares the message with the one applied last, which is not returned again. */
-  #verify(buffer: PartitionBuffer, first: KafkaRecord | null): void {
-    const { partition, nextFetch: offset, verify: sha256 } = buffer;
-    if (sha256 === null) return;
-    const found = first && { offset: first.offset, hashes: hashesOf(first) };
-    checkLastApplied({ topic: this.#options.topic, partition }, { offset, sha256 }, found);
-    buffer.verify = null;
-    buffer.nextFetch += 1;
-  }
-
   /** Everything before this offset was received, control records and aborted messages included. */
   advance(partition: number, nextOffset: number): void {
     const buffer = this.#partitions.get(partition)!;
     if (buffer.isBroken) return;
-    this.#verify(buffer, null);
+    buffer.compare(null);
     buffer.nextFetch = nextOffset;
     this.noteStored();
   }
@@ -130,9 +111,9 @@ export class KafkaIntake {
   /** Takes the topic's offsets, as of a time of our clock. Throws where they end before what was read when they were requested. */
   noteBounds(at: number, read: ReadonlyMap<number, number>, held: ReadonlyMap<number, PartitionBounds>): void {
     for (const buffer of this.#partitions.values()) {
-      const { partition, nextNewOffset: next } = buffer;
+      const { name, partition, nextNewOffset: next } = buffer;
       const bounds = held.get(partition)!;
-      checkHeld({ topic: this.#options.topic, partition }, { next, read: read.get(partition)! }, bounds);
+      checkHeld(name, { next, read: read.get(partition)! }, bounds);
       buffer.bounds = bounds;
       buffer.endSeenAt = buffer.nextFetch < bounds.high ? null : (buffer.endSeenAt ?? at);
       buffer.endConfirmedAt = at;
@@ -245,6 +226,8 @@ const NONE: ReadonlySet<number> = new Set();
 
 /** How far one partition was read, returned and stored; its messages are in the merge. */
 class PartitionBuffer {
+  /** For messages. */
+  readonly name: string;
   readonly partition: number;
   /** The position when this session began, after all that was returned before. */
   readonly start: StoredPosition;
@@ -263,11 +246,21 @@ class PartitionBuffer {
   /** The offset after what was returned in this session, and the bytes of its last message. */
   handedOver: { readonly nextOffset: number; readonly bytes: Uint8Array | null } | null = null;
 
-  constructor(partition: number, { position, verify }: StartOffset) {
+  constructor(topic: string, partition: number, { position, verify }: StartOffset) {
+    this.name = partitionName(topic, partition);
     this.partition = partition;
     this.start = position;
     this.nextFetch = verify ? position.nextOffset - 1 : position.nextOffset;
     this.verify = verify ? position.sha256 : null;
+  }
+
+  /** Compares the message with the one applied last, which is not returned again. */
+  compare(first: KafkaRecord | null): void {
+    if (this.verify === null) return;
+    const found = first && { offset: first.offset, hashes: hashesOf(first) };
+    checkLastApplied(this.name, { offset: this.nextFetch, sha256: this.verify }, found);
+    this.verify = null;
+    this.nextFetch += 1;
   }
 
   /** The next offset to fetch that was not read before. */

@@ -1,4 +1,5 @@
-import type { Admin, ConsumerConfig, Kafka, LogEntry, SASLOptions } from 'kafkajs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Admin, Kafka, LogEntry, SASLOptions } from 'kafkajs';
 import { Refusal } from '../../refusal.ts';
 import { type RetryPolicy, retry } from '../../retry.ts';
 import { LINE_BYTES_MAX } from '../limits.ts';
@@ -29,6 +30,7 @@ export interface TopicSettings extends KafkaConnection {
 
 const CONNECTION_TIMEOUT_MS = 5_000;
 const REQUEST_TIMEOUT_MS = 30_000;
+const DISCONNECT_TIMEOUT_MS = 5_000;
 /** A new partition stays unassigned for at most this long. */
 const METADATA_AGE_MS = 30_000;
 /** How long a fetch waits at the end of a partition, and how long a pause lasts. */
@@ -63,10 +65,9 @@ export const READER_CONFIG = {
   readUncommitted: false,
 } as const;
 
-/** Of such a consumer that is a member of a group. */
-export function memberConfig({ group, sessionTimeoutMs }: { group: string; sessionTimeoutMs: number }): ConsumerConfig {
-  const heartbeatInterval = Math.floor(sessionTimeoutMs / 10);
-  return { ...READER_CONFIG, groupId: group, sessionTimeout: sessionTimeoutMs, heartbeatInterval };
+/** Waits until connections are closed, but not long: a broker that does not answer must not delay the end. */
+export async function closed(closing: readonly Promise<unknown>[]): Promise<void> {
+  await Promise.race([Promise.allSettled(closing), sleep(DISCONNECT_TIMEOUT_MS, undefined, { ref: false })]);
 }
 
 /** Connects for as long as the body takes. */
@@ -116,30 +117,22 @@ const SETTINGS: Readonly<Record<string, string>> = {
   'retention.bytes': '-1',
 };
 
-export interface WantedTopic {
-  readonly topic: string;
-  /** Addresses, for a message. */
-  readonly brokers: readonly string[];
-  /** With how many it is created where it does not exist; null: it must exist. */
-  readonly partitions: number | null;
-}
-
-/** Throws a Refusal where a topic is missing that must exist. Does not wait: kafkajs fails where a broker does not know of it yet. */
-export async function createMissingTopic(admin: Admin, { topic, brokers, partitions }: WantedTopic): Promise<void> {
-  if (!(await isMissing(admin, topic))) return;
-  if (partitions === null) throw new Refusal(`there is no topic ${topic} on ${brokers.join(',')}; --create creates it`);
-  const configEntries = Object.entries(SETTINGS).map(([name, value]) => ({ name, value }));
-  await admin.createTopics({
-    waitForLeaders: false,
-    // -1: the brokers' default number of replicas.
-    topics: [{ topic, numPartitions: partitions, replicationFactor: -1, configEntries }],
-  });
-}
-
-/** Other faults of a topic, such as a missing leader, show when its offsets are requested. */
-function isMissing(admin: Admin, topic: string): Promise<boolean> {
-  return admin.fetchTopicMetadata({ topics: [topic] }).then(
+/**
+ * Creates a topic that is missing with so many partitions; throws a Refusal where that is null. Does not wait: kafkajs fails where
+ * a broker does not know of it yet. Other faults of a topic, such as a missing leader, show when its offsets are requested.
+ */
+export async function createMissingTopic(
+  admin: Admin,
+  { topic, brokers, partitions }: { topic: string; brokers: readonly string[]; partitions: number | null },
+): Promise<void> {
+  const isMissing = await admin.fetchTopicMetadata({ topics: [topic] }).then(
     () => false,
     (error: unknown) => answeredWith(error, ['UNKNOWN_TOPIC_OR_PARTITION']),
   );
+  if (!isMissing) return;
+  if (partitions === null) throw new Refusal(`there is no topic ${topic} on ${brokers.join(',')}; --create creates it`);
+  const configEntries = Object.entries(SETTINGS).map(([name, value]) => ({ name, value }));
+  // -1: the brokers' default number of replicas.
+  const created = { topic, numPartitions: partitions, replicationFactor: -1, configEntries };
+  await admin.createTopics({ waitForLeaders: false, topics: [created] });
 }

@@ -13,16 +13,31 @@ interface KafkaError extends Error {
 
 /** What is read no longer fits what the session began with: the next session compares everything with the topic again. */
 export class SessionOver extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'SessionOver';
+  override readonly name = 'SessionOver';
+  readonly retriable = true;
+}
+
+/** Another try may find the leader: kafkajs silently leaves out records for a partition whose leader it does not know. */
+export class LeftOut extends Error {
+  readonly retriable = true;
+
+  constructor(topic: string) {
+    super(`the leader of topic ${topic} is not known yet`);
   }
 }
 
 const CA_HINT = '--kafka-ssl-ca names the file of the authority that signed its certificate';
 const CERTIFICATE_HINT = 'it asks for a client certificate (--kafka-ssl-cert and --kafka-ssl-key)';
-/** Which of our settings may fix it, by Node's code for errors of sockets and of TLS. */
+const NO_COORDINATOR = 'KafkaJSGroupCoordinatorNotFound';
+/** What may fix it, by the name of kafkajs' error, a broker's answer, or Node's code for errors of sockets and of TLS. */
 const HINTS: Readonly<Record<string, string>> = {
+  KafkaJSConnectionClosedError:
+    'a broker that is shutting down does this, and one that requires TLS (--kafka-ssl) or a login (--kafka-sasl-mechanism)',
+  [NO_COORDINATOR]:
+    'there is none while brokers start, and where they are fewer than offsets.topic.replication.factor or ' +
+    'transaction.state.log.replication.factor',
+  ILLEGAL_SASL_STATE: 'this port of the broker accepts no login (--kafka-sasl-mechanism)',
+  MESSAGE_TOO_LARGE: "the topic's max.message.bytes sets the limit; topics created with --create take 16 MiB",
   ECONNRESET: 'a port without TLS answers like this (--kafka-ssl)',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: CA_HINT,
   SELF_SIGNED_CERT_IN_CHAIN: CA_HINT,
@@ -31,21 +46,9 @@ const HINTS: Readonly<Record<string, string>> = {
   'ERR_SSL_SSL/TLS_ALERT_BAD_CERTIFICATE': CERTIFICATE_HINT,
   ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED: CERTIFICATE_HINT,
 };
-const CLOSED_HINT =
-  'a broker that is shutting down does this, and one that requires TLS (--kafka-ssl) or a login (--kafka-sasl-mechanism)';
-const NO_COORDINATOR = 'KafkaJSGroupCoordinatorNotFound';
-const NO_COORDINATOR_HINT =
-  'there is none while brokers start, and where they are fewer than offsets.topic.replication.factor or ' +
-  'transaction.state.log.replication.factor';
-/** Which of our settings may fix it, by a broker's answer. */
-const ANSWER_HINTS: Readonly<Record<string, string>> = {
-  ILLEGAL_SASL_STATE: 'this port of the broker accepts no login (--kafka-sasl-mechanism)',
-  MESSAGE_TOO_LARGE: "the topic's max.message.bytes sets the limit; topics created with --create take 16 MiB",
-};
 
 /** Whether trying again may help; kafkajs marks its errors, and the error that it wraps has the mark that counts. */
 export function isTransient(error: unknown): boolean {
-  if (error instanceof SessionOver) return true;
   if (!(error instanceof Error)) return false;
   // kafkajs asks each broker for a few seconds, and then drops what they answered, or that they did not.
   if (error.name === NO_COORDINATOR) return true;
@@ -56,8 +59,7 @@ export function isTransient(error: unknown): boolean {
 /** Whether an error of kafkajs wraps one of these answers of a broker. */
 export function answeredWith(error: unknown, types: readonly string[]): boolean {
   if (!(error instanceof Error)) return false;
-  const { type } = error as { type?: string };
-  return (type !== undefined && types.includes(type)) || answeredWith(error.cause, types);
+  return types.includes((error as KafkaError).type ?? '') || answeredWith(error.cause, types);
 }
 
 /** Answers to a producer whose transactional id another one has taken over, or whose transaction was ended for it. */
@@ -76,17 +78,8 @@ export function isFenced(error: unknown): boolean {
 }
 
 /** Whether to open a producer again may help. */
-export function passesAnew(error: unknown): boolean {
+export function passesReopened(error: unknown): boolean {
   return isTransient(error) || isFenced(error);
-}
-
-/** Another try may find the leader: kafkajs silently leaves out records for a partition whose leader it does not know. */
-export class LeftOut extends Error {
-  readonly retriable = true;
-
-  constructor(topic: string) {
-    super(`the leader of topic ${topic} is not known yet`);
-  }
 }
 
 /** For reading a topic: waits for whatever may come back. */
@@ -99,16 +92,10 @@ export const RETRY_PRODUCING: RetryPolicy = { firstMs: 250, longestMs: 5_000, fo
 export function describeKafkaError(error: unknown, topic: string): string {
   if (!(error instanceof Error)) return String(error);
   if (error.cause instanceof Error) return describeKafkaError(error.cause, topic);
-  const { type, broker, message: words } = error as KafkaError;
+  const { name, type, code, broker, message: words } = error as KafkaError;
   if (type === 'UNKNOWN_TOPIC_OR_PARTITION') return `there is no topic ${topic} on this cluster`;
   const message = words.trim();
-  const place = broker === undefined || message.includes(broker) ? '' : ` (broker ${broker})`;
-  const hint = hintOf(error);
-  return `${message}${place}${hint === null ? '' : `: ${hint}`}`;
-}
-
-function hintOf({ name, type, code }: KafkaError): string | null {
-  if (name === 'KafkaJSConnectionClosedError') return CLOSED_HINT;
-  if (name === NO_COORDINATOR) return NO_COORDINATOR_HINT;
-  return (type === undefined ? HINTS[String(code)] : ANSWER_HINTS[type]) ?? null;
+  const address = broker === undefined || message.includes(broker) ? '' : ` (broker ${broker})`;
+  const hint = HINTS[name] ?? HINTS[String(type ?? code)];
+  return `${message}${address}${hint === undefined ? '' : `: ${hint}`}`;
 }

@@ -2,7 +2,7 @@ import { formatTime, type Micros } from '../../ledger/time.ts';
 import { notShown, type SourceContext, type SourceKind, type SourceState, type SourceStatus } from '../source.ts';
 import type { TopicSettings } from './kafka-client.ts';
 import {
-  lackingText,
+  lackingTexts,
   NOTHING_READ,
   positionsOf,
   type StoredPosition,
@@ -38,11 +38,12 @@ export function followTopic(name: string): { status(state: SourceState<TopicTele
   let last: TopicTelemetry | null = null;
 
   function status(state: SourceState<TopicTelemetry>): SourceStatus {
-    const { telemetry, halted, refused, mayLeaveGap } = state;
+    const { telemetry, halted, refused, mayLeaveGap, appliedRecordTime } = state;
+    const stored = positionsOf(state.lanes);
     // Earlier telemetry may be of another topic: its ends and times are not known.
     if (refused !== null) {
-      const partitions = withoutEnds(positionsOf(state.lanes));
-      return statusOf({ ...NOTHING_READ, stopped: refused, partitions }, state);
+      const nothing = { ...NOTHING_READ, stopped: refused, partitions: withoutEnds(stored) };
+      return statusOf(nothing, stored, appliedRecordTime);
     }
     // Until a watch after a halt has reported, the last telemetry before the halt is the newest.
     if (telemetry !== null) {
@@ -50,13 +51,14 @@ export function followTopic(name: string): { status(state: SourceState<TopicTele
       last = isEmpty ? { ...telemetry, partitions: last?.partitions ?? [] } : telemetry;
     }
     if (last === null || (telemetry === null && halted === null)) {
-      const details = { position: positionOf(positionsOf(state.lanes)), topic: null };
+      const details = { position: positionOf(stored), topic: null };
       const stopped = `${name} is not read to its end yet`;
       return { stopped, blocking: [], caughtUpAt: null, lagMessages: null, lagBytes: null, lagSeconds: null, details };
     }
-    newest = newestOf(newest, last.newestRecordTime, halted?.recordTime ?? null);
+    const times = [newest, last.newestRecordTime, halted?.recordTime ?? null].filter((time) => time !== null);
+    newest = times.length === 0 ? null : Math.max(...times);
     const shown = mayLeaveGap ? { ...last, stopped: last.stopped ?? notShown(name), caughtUpAt: null } : last;
-    return statusOf({ ...shown, newestRecordTime: newest }, state);
+    return statusOf({ ...shown, newestRecordTime: newest }, stored, appliedRecordTime);
   }
 
   return { status };
@@ -68,12 +70,8 @@ function positionOf(stored: StoredPartitions): Record<string, number> {
   return Object.fromEntries([...stored].map(([partition, { nextOffset }]) => [partition, nextOffset]));
 }
 
-function statusOf(
-  topic: TopicTelemetry,
-  { lanes, appliedRecordTime }: Pick<SourceState, 'lanes' | 'appliedRecordTime'>,
-): SourceStatus {
+function statusOf(topic: TopicTelemetry, stored: StoredPartitions, appliedRecordTime: Micros | null): SourceStatus {
   const { stopped, blocking, caughtUpAt, newestRecordTime } = topic;
-  const stored = positionsOf(lanes);
   const partitions = topic.partitions.map(({ partition, nextOffset: reported, endOffset, isIdle }) => {
     const position = stored.get(partition);
     // The source learns what is stored after each batch, but not of the part of a batch before a halt.
@@ -87,32 +85,23 @@ function statusOf(
       passed_over: isIdle,
     };
   });
+  const lags = partitions.flatMap(({ lag }) => lag ?? []);
+  const isKnown = partitions.length > 0 && lags.length === partitions.length;
+  const lagMessages = isKnown ? lags.reduce((sum, lag) => sum + lag, 0) : null;
   // Where nothing with a record time was read since the start, only the topic's end shows whether there is a lag.
-  const isAtEnd = partitions.length > 0 && partitions.every(({ lag }) => lag === 0);
-  const lagSeconds =
-    newestRecordTime !== null && appliedRecordTime !== null
-      ? Math.max(0, newestRecordTime - appliedRecordTime) / 1_000_000
-      : isAtEnd
-        ? 0
-        : null;
+  let lagSeconds = lagMessages === 0 ? 0 : null;
+  if (newestRecordTime !== null && appliedRecordTime !== null)
+    lagSeconds = Math.max(0, newestRecordTime - appliedRecordTime) / 1_000_000;
   const shown = {
     stopped,
     holding: blocking,
-    lacking: [...stored].flatMap(([partition, { firstOffset }]) => lackingText(partition, firstOffset) ?? []),
+    lacking: lackingTexts(stored),
     caught_up_at: caughtUpAt === null ? null : new Date(caughtUpAt).toISOString(),
     lag_seconds: lagSeconds,
     newest_record_time: newestRecordTime === null ? null : formatTime(newestRecordTime),
     partitions,
   };
-  const lags = partitions.flatMap(({ lag }) => lag ?? []);
-  const isKnown = partitions.length > 0 && lags.length === partitions.length;
-  const lagMessages = isKnown ? lags.reduce((sum, lag) => sum + lag, 0) : null;
   const positions = positionOf(stored);
   const details = { position: positions, topic: shown };
   return { stopped, blocking, caughtUpAt, lagMessages, lagBytes: null, lagSeconds, positions, details };
-}
-
-function newestOf(...times: readonly (Micros | null)[]): Micros | null {
-  const known = times.filter((time) => time !== null);
-  return known.length === 0 ? null : Math.max(...known);
 }

@@ -18,18 +18,17 @@ export interface StoredPosition {
 
 /** A topic's positions from what the views stored. */
 export function positionsOf(lanes: SourceState['lanes']): Map<number, StoredPosition> {
-  const positions = [...lanes].map(([lane, { start, cursor, sha256 }]) => {
-    return [Number(lane), { firstOffset: Number(start), nextOffset: Number(cursor), sha256 }] as const;
-  });
-  return new Map(positions);
+  return new Map(
+    [...lanes].map(([lane, { start, cursor, sha256 }]) => {
+      return [Number(lane), { firstOffset: Number(start), nextOffset: Number(cursor), sha256 }];
+    }),
+  );
 }
 
 /** What the views store of it before anything of it is applied. */
 export function startOf(identity: string, positions: ReadonlyMap<number, StoredPosition>): SourceStart {
-  const cursors = [...positions].map(
-    ([partition, { firstOffset }]) => [String(partition), String(firstOffset)] as const,
-  );
-  return { identity, cursors: new Map(cursors) };
+  const cursors = new Map([...positions].map(([lane, { firstOffset }]) => [String(lane), String(firstOffset)]));
+  return { identity, cursors };
 }
 
 /** What the views were built from, and how far; the identity is null, and there are no positions, before they saw a topic. */
@@ -49,11 +48,6 @@ export interface PartitionBounds {
 export interface StartOffset {
   readonly position: StoredPosition;
   readonly verify: boolean;
-}
-
-interface PartitionName {
-  readonly topic: string;
-  readonly partition: number;
 }
 
 const RESTART =
@@ -82,46 +76,49 @@ export function startOffsets(
 ): Map<number, StartOffset> {
   const { identity, positions } = stored;
   const lost = [...positions.keys()].find((partition) => !held.has(partition));
-  if (lost !== undefined) {
+  if (lost !== undefined)
     throw new FeedRefused(
       `topic ${topic} has no partition ${lost}, which these views were built from: it was created again; ${RESTART}`,
     );
-  }
   const starts = [...held].map(([partition, bounds]): [number, StartOffset] => {
+    const { low } = bounds;
+    const name = partitionName(topic, partition);
     const position = positions.get(partition);
-    if (position !== undefined) return [partition, startAgain({ topic, partition }, position, bounds)];
-    // A topic that was never seen may begin anywhere; a partition that was added since must begin with its first message.
-    if (identity !== null && bounds.low > 0) {
+    if (position === undefined) {
+      // A topic that was never seen may begin anywhere; a partition that was added since must begin with its first message.
+      if (identity === null || low === 0)
+        return [partition, { position: { firstOffset: low, nextOffset: low, sha256: null }, verify: false }];
       const lacking = 'what was there since these views follow the topic is missing';
-      const removed = `is new to these views, and Kafka has removed everything before ${bounds.low}: ${lacking}`;
-      throw refused({ topic, partition }, removed);
+      throw refused(name, `is new to these views, and Kafka has removed everything before ${low}: ${lacking}`);
     }
-    return [partition, { position: { firstOffset: bounds.low, nextOffset: bounds.low, sha256: null }, verify: false }];
+    const { firstOffset, nextOffset, sha256 } = position;
+    checkHeld(name, { next: nextOffset, read: nextOffset }, bounds);
+    // While nothing of it was applied, no message can be compared; but what is removed from a partition never comes back.
+    const began = `and began at ${firstOffset} when these views first saw it: it was created again`;
+    if (sha256 === null && low < firstOffset) throw refused(name, `begins at offset ${low}, ${began}`);
+    return [partition, { position, verify: sha256 !== null && nextOffset - 1 >= low }];
   });
   return new Map(starts);
 }
 
-function startAgain(name: PartitionName, position: StoredPosition, bounds: PartitionBounds): StartOffset {
-  const { firstOffset, nextOffset, sha256 } = position;
-  checkHeld(name, { next: nextOffset, read: nextOffset }, bounds);
-  // While nothing of it was applied, no message can be compared; but what is removed from a partition never comes back.
-  const began = `and began at ${firstOffset} when these views first saw it: it was created again`;
-  if (sha256 === null && bounds.low < firstOffset) throw refused(name, `begins at offset ${bounds.low}, ${began}`);
-  return { position, verify: sha256 !== null && nextOffset - 1 >= bounds.low };
+export function partitionName(topic: string, partition: number): string {
+  return `partition ${partition} of topic ${topic}`;
 }
 
 /** What nothing but views that are built again can mend. */
-function refused({ topic, partition }: PartitionName, found: string): FeedRefused {
-  return new FeedRefused(`partition ${partition} of topic ${topic} ${found}; ${RESTART}`);
+function refused(name: string, found: string): FeedRefused {
+  return new FeedRefused(`${name} ${found}; ${RESTART}`);
 }
 
-/** What the log and /status say about a partition whose first messages were gone when it was first seen. */
-export function lackingText(partition: number, firstOffset: number): string | null {
-  if (firstOffset === 0) return null;
-  return (
-    `partition ${partition} began at offset ${firstOffset} when these views first saw it: ` +
-    'what was before is not in them, unless files had it'
-  );
+/** What the log and /status say about partitions whose first messages were gone when they were first seen. */
+export function lackingTexts(positions: ReadonlyMap<number, StoredPosition>): string[] {
+  return [...positions]
+    .filter(([, { firstOffset }]) => firstOffset > 0)
+    .map(
+      ([partition, { firstOffset }]) =>
+        `partition ${partition} began at offset ${firstOffset} when these views first saw it: ` +
+        'what was before is not in them, unless files had it',
+    );
 }
 
 /**
@@ -129,7 +126,7 @@ export function lackingText(partition: number, firstOffset: number): string | nu
  * that were read: it would wait silently until the partition's end gets there, or continue at one of its ends.
  */
 export function checkHeld(
-  name: PartitionName,
+  name: string,
   { next, read }: { readonly next: number; readonly read: number },
   { low, high }: PartitionBounds,
 ): void {
@@ -144,21 +141,21 @@ export function checkHeld(
  * first message from there, where an over-long one has two hashes; null where none is known to follow.
  */
 export function checkLastApplied(
-  name: PartitionName,
+  name: string,
   { offset, sha256 }: { readonly offset: number; readonly sha256: Uint8Array },
   found: { readonly offset: number; readonly hashes: readonly Uint8Array[] } | null,
 ): void {
-  if (found?.offset !== offset) {
-    const next =
-      found === null ? 'only ends of transactions, or what they aborted' : `the next one is at offset ${found.offset}`;
-    throw refused(
-      name,
-      `has no message at offset ${offset}, where these views applied their last one (${next}): ` +
-        'the topic is compacted, which loses messages silently (cleanup.policy must be delete), or it was created again',
-    );
+  if (found?.offset === offset) {
+    if (found.hashes.some((hash) => Buffer.compare(sha256, hash) === 0)) return;
+    const other = `another message at offset ${offset} than the one these views applied: the topic was created again`;
+    throw refused(name, `has ${other}`);
   }
-  const other = `another message at offset ${offset} than the one these views applied: the topic was created again`;
-  if (!found.hashes.some((hash) => Buffer.compare(sha256, hash) === 0)) throw refused(name, `has ${other}`);
+  const next = found ? `the next one is at offset ${found.offset}` : 'only ends of transactions, or what they aborted';
+  throw refused(
+    name,
+    `has no message at offset ${offset}, where these views applied their last one (${next}): ` +
+      'the topic is compacted, which loses messages silently (cleanup.policy must be delete), or it was created again',
+  );
 }
 
 /** What the reading thread knows of a topic. Clock times in milliseconds since 1970. */

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { LINE_BYTES_MAX, OVERLONG_HEAD_BYTES } from '../limits.ts';
 import { BrokenContainer, type Message } from '../source.ts';
-import type { BrokenBatch } from './record-batches.ts';
+import type { FetchedMessage } from './record-batches.ts';
 
 /** A message costs more than its bytes. */
 const OVERHEAD_BYTES = 200;
@@ -14,11 +14,7 @@ export type KafkaRecord = { -readonly [Key in keyof Message]: Message[Key] } & {
 };
 
 /** A record of a fetch, or what stands for a batch that cannot be read. */
-export interface Fetched {
-  readonly offset: string;
-  readonly value: Buffer | null;
-  readonly broken?: BrokenBatch;
-}
+export type Fetched = Pick<FetchedMessage, 'offset' | 'value' | 'broken'>;
 
 /** The records of a fetch of one partition from an offset on. Only the last one can be broken; what it stands for ends behind that offset. */
 export function recordsOf(partition: number, fetched: readonly Fetched[], fetchedOffset: number): KafkaRecord[] {

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Admin, EachBatchPayload, Kafka } from 'kafkajs';
+import type { EachBatchPayload, Kafka } from 'kafkajs';
 import type { Message, SourceLogger } from '../source.ts';
 import { type IntakeOptions, KafkaIntake } from './intake.ts';
-import { READER_CONFIG, readBounds } from './kafka-client.ts';
+import { closed, READER_CONFIG, readBounds } from './kafka-client.ts';
 import { SessionOver } from './kafka-errors.ts';
 import { checkIdentity, identityText, type StoredTopic, startOffsets } from './kafka-positions.ts';
 import { createLoneConsumer } from './lone-consumer.ts';
@@ -10,7 +10,6 @@ import { createLoneConsumer } from './lone-consumer.ts';
 /** How often the ends of the partitions are requested, which readiness and idle partitions depend on, and the position is committed. */
 const BOUNDS_INTERVAL_MS = 1_000;
 const FETCH_BYTES_MAX = 8 * 1024 * 1024;
-const DISCONNECT_TIMEOUT_MS = 5_000;
 
 export interface SessionOptions extends Omit<IntakeOptions, 'starts'> {
   readonly kafka: Kafka;
@@ -23,49 +22,32 @@ export interface SessionOptions extends Omit<IntakeOptions, 'starts'> {
 }
 
 /** One reading of the topic, from connecting to the first failure. */
-export interface Session extends AsyncDisposable {
-  /** What its positions belong to. */
-  readonly identity: string;
-  readonly intake: KafkaIntake;
-  /** The next messages in order, at most `max`. Throws the error that ended the session. */
-  take(max: number): readonly Message[];
-}
+export type Session = Awaited<ReturnType<typeof openSession>>;
 
 /** Connects, compares the topic with what the views were built from, and starts to consume. */
-export async function openSession(options: SessionOptions): Promise<Session> {
-  const { kafka, topic, from, logger } = options;
+export async function openSession(options: SessionOptions) {
+  const { kafka, topic, group, from, stored, logger, onChange } = options;
+  await using opening = new AsyncDisposableStack();
   const admin = kafka.admin();
-  try {
-    await admin.connect();
-    const { clusterId } = await admin.describeCluster();
-    checkIdentity(from.identity, { clusterId, topic });
-    const bounds = await readBounds(admin, topic);
-    const starts = startOffsets(topic, from, bounds);
-    for (const [partition, { verify, position }] of starts) {
-      if (verify || position.sha256 === null) continue;
-      const warning = 'the last applied message is no longer in the topic, but what follows it is: continuing';
-      logger.warn({ topic, partition }, warning);
-    }
-    const intake = new KafkaIntake({ ...options, starts });
-    return await consume(options, { admin, intake, identity: identityText({ clusterId, topic }) });
-  } catch (error) {
-    await admin.disconnect();
-    throw error;
+  opening.defer(() => closed([admin.disconnect()]));
+  await admin.connect();
+  const { clusterId } = await admin.describeCluster();
+  checkIdentity(from.identity, { clusterId, topic });
+  const starts = startOffsets(topic, from, await readBounds(admin, topic));
+  for (const [partition, { verify, position }] of starts) {
+    if (verify || position.sha256 === null) continue;
+    const warning = 'the last applied message is no longer in the topic, but what follows it is: continuing';
+    logger.warn({ topic, partition }, warning);
   }
-}
-
-async function consume(
-  options: SessionOptions,
-  { admin, intake, identity }: { admin: Admin; intake: KafkaIntake; identity: string },
-): Promise<Session> {
-  const { kafka, topic, group, stored, logger, onChange } = options;
-  const fetched = { maxBytesPerPartition: intake.fetchBytes, maxBytes: FETCH_BYTES_MAX };
+  const intake = new KafkaIntake({ ...options, starts });
   const { consumer, commit: commitOffsets } = createLoneConsumer(kafka, {
     groupId: group,
     ...READER_CONFIG,
-    ...fetched,
+    maxBytesPerPartition: intake.fetchBytes,
+    maxBytes: FETCH_BYTES_MAX,
   });
-  const closed = new AbortController();
+  opening.defer(() => closed([consumer.disconnect()]));
+  const closing = new AbortController();
   let failure: unknown = null;
   const paused = new Set<number>();
   let committed = '';
@@ -84,7 +66,7 @@ async function consume(
       // At once: an await here would race with the first fetch.
       consumer.seek({ topic, partition, offset: String(next) });
     }
-    logger.info({ topic, partitions: intake.partitions.length }, 'reading the topic');
+    logger.info({ topic, partitions: starts.size }, 'reading the topic');
   });
   // The only sign of a batch of nothing but control records or aborted messages.
   consumer.on('consumer.end_batch_process', ({ payload }) => {
@@ -96,15 +78,18 @@ async function consume(
     onChange();
   });
 
-  function receive({ batch, pause }: EachBatchPayload): void {
+  async function receive({ batch, pause }: EachBatchPayload): Promise<void> {
     if (failure !== null) return;
     const { partition, messages } = batch;
     // Not in its types. Where an offset is out of range, kafkajs fetches from another one.
-    const fetchedOffset = Number((batch as unknown as { readonly fetchedOffset: string }).fetchedOffset);
-    intake.receive({ partition, fetchedOffset, messages });
-    if (intake.isFull(partition)) {
+    const { fetchedOffset } = batch as unknown as { readonly fetchedOffset: string };
+    try {
+      intake.receive(partition, Number(fetchedOffset), messages);
+      if (!intake.isFull(partition)) return;
       paused.add(partition);
       pause();
+    } catch (error) {
+      fail(error);
     }
   }
 
@@ -135,52 +120,39 @@ async function consume(
   }
 
   async function followBounds(): Promise<void> {
-    while (!closed.signal.aborted) {
+    while (!closing.signal.aborted) {
       const [at, read] = [Date.now(), intake.readTo()];
       const bounds = await readBounds(admin, topic);
-      if (bounds.size !== intake.partitions.length) throw new SessionOver(`topic ${topic} has other partitions`);
+      if (bounds.size !== starts.size) throw new SessionOver(`topic ${topic} has other partitions`);
       intake.noteBounds(at, read, bounds);
       onChange();
       void commit();
-      await sleep(BOUNDS_INTERVAL_MS, undefined, { signal: closed.signal }).catch(() => {});
+      await sleep(BOUNDS_INTERVAL_MS, undefined, { signal: closing.signal }).catch(() => {});
     }
   }
 
-  try {
-    await consumer.connect();
-    await consumer.subscribe({ topics: [topic], fromBeginning: true });
-  } catch (error) {
-    await consumer.disconnect();
-    throw error;
-  }
-  const running = consumer.run({
-    autoCommit: false,
-    eachBatch: async (payload) => {
-      try {
-        receive(payload);
-      } catch (error) {
-        fail(error);
-      }
-    },
-  });
-  running.catch(fail);
+  await consumer.connect();
+  await consumer.subscribe({ topics: [topic], fromBeginning: true });
+  consumer.run({ autoCommit: false, eachBatch: receive }).catch(fail);
   followBounds().catch((error: unknown) => {
-    if (!closed.signal.aborted) fail(error);
+    if (!closing.signal.aborted) fail(error);
   });
+  opening.move();
 
   return {
-    identity,
+    /** What its positions belong to. */
+    identity: identityText({ clusterId, topic }),
     intake,
-    take(max) {
+    /** The next messages in order, at most `max`. Throws the error that ended the session. */
+    take(max: number): readonly Message[] {
       if (failure !== null) throw failure;
       resumeDrained();
       return intake.take(max);
     },
-    async [Symbol.asyncDispose]() {
-      closed.abort();
+    async [Symbol.asyncDispose](): Promise<void> {
+      closing.abort();
       failure ??= new Error('the session was closed');
-      const disconnected = Promise.allSettled([consumer.disconnect(), admin.disconnect()]);
-      await Promise.race([disconnected, sleep(DISCONNECT_TIMEOUT_MS, undefined, { ref: false })]);
+      await closed([consumer.disconnect(), admin.disconnect()]);
     },
   };
 }

@@ -13,7 +13,7 @@ import { createKafkaClient, type KafkaConnection, readBounds, type TopicSettings
 import { describeKafkaError, isTransient, RETRY_READING, SessionOver } from './kafka-errors.ts';
 import {
   checkIdentity,
-  lackingText,
+  lackingTexts,
   NOTHING_READ,
   type PartitionTelemetry,
   positionsOf,
@@ -63,15 +63,38 @@ export function openKafkaSource(options: KafkaSourceOptions): Source<TopicTeleme
     signal.addEventListener('abort', onChange);
     while (!signal.aborted) {
       try {
-        for await (const batch of sessionBatches(signal)) {
-          // A session that only begins is no success: one that fails again and again is waited for longer and longer.
-          if ('length' in batch) pauses.afterSuccess();
-          yield batch;
+        await using opened = await openSession({ ...options, kafka, from: { identity, positions }, stored, onChange });
+        session = opened;
+        notRead = connecting;
+        try {
+          notePositions(opened);
+          const lacking = lackingTexts(positions);
+          if (identity === null && lacking.length > 0)
+            logger.warn({ topic }, `this topic begins late for these views: ${lacking.join('; ')}`);
+          identity = opened.identity;
+          yield startOf(identity, positions);
+          while (!signal.aborted) {
+            const changed = change.promise;
+            const messages = opened.take(BATCH_MESSAGES_MAX);
+            if (messages.length === 0) {
+              await changed;
+            } else {
+              // A session that only begins is no success: one that fails again and again is waited for longer and longer.
+              pauses.afterSuccess();
+              yield messages;
+            }
+          }
+        } finally {
+          notePositions(opened);
+          last = opened.intake.telemetry();
+          session = null;
         }
       } catch (thrown) {
         const error = readAgain(thrown);
         if (!isTransient(error)) {
-          const final = stopping(error, topic);
+          const isOurs = error instanceof FeedRefused || error instanceof BrokenContainer;
+          const reason = `the Kafka consumer stopped: ${describeKafkaError(error, topic)}`;
+          const final = isOurs ? error : new Error(reason, { cause: error });
           notRead = final.message;
           throw final;
         }
@@ -98,35 +121,6 @@ export function openKafkaSource(options: KafkaSourceOptions): Source<TopicTeleme
     for (const [partition, position] of intake.positions()) positions.set(partition, position);
   }
 
-  function startFrom(opened: Session): SourceStart {
-    notePositions(opened);
-    const lacking = [...positions].flatMap(([partition, { firstOffset }]) => lackingText(partition, firstOffset) ?? []);
-    if (identity === null && lacking.length > 0)
-      logger.warn({ topic }, `this topic begins late for these views: ${lacking.join('; ')}`);
-    identity = opened.identity;
-    return startOf(identity, positions);
-  }
-
-  async function* sessionBatches(signal: AbortSignal): AsyncGenerator<readonly Message[] | SourceStart> {
-    const from = { identity, positions };
-    await using opened = await openSession({ ...options, kafka, from, stored, onChange });
-    session = opened;
-    notRead = connecting;
-    try {
-      yield startFrom(opened);
-      while (!signal.aborted) {
-        const changed = change.promise;
-        const messages = opened.take(BATCH_MESSAGES_MAX);
-        if (messages.length === 0) await changed;
-        else yield messages;
-      }
-    } finally {
-      notePositions(opened);
-      last = opened.intake.telemetry();
-      session = null;
-    }
-  }
-
   return {
     batches,
     progress: () => ({ read: 0, total: null }),
@@ -139,11 +133,6 @@ export function openKafkaSource(options: KafkaSourceOptions): Source<TopicTeleme
       return { stopped: null, ...session.intake.telemetry() };
     },
   };
-}
-
-function stopping(error: unknown, topic: string): Error {
-  if (error instanceof FeedRefused || error instanceof BrokenContainer) return error;
-  return new Error(`the Kafka consumer stopped: ${describeKafkaError(error, topic)}`, { cause: error });
 }
 
 const WATCH_INTERVAL_MS = 1_000;

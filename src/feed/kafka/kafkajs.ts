@@ -25,14 +25,16 @@ function replaceExports(name: string, exports: unknown): void {
   require.cache[require.resolve(name)]!.exports = exports;
 }
 
+/** What is replaced of kafkajs' consumer and of its request queue, and what that uses; not in its types. */
+interface PatchedMethods {
+  recoverFromFetch(error: Error & { readonly type?: string }): Promise<void>;
+  readonly pending: readonly unknown[];
+  scheduleCheckPendingRequests(): void;
+}
+
 /** What brokers before Kafka 0.11 answer with, whose checksums are not compared. */
 async function refuseMessageSet(): Promise<never> {
   throw new Error('the broker is older than Kafka 0.11');
-}
-
-/** The part of kafkajs' consumer that handles a failed fetch; not in its types. */
-interface ConsumerGroup {
-  recoverFromFetch(error: Error & { readonly type?: string }): Promise<void>;
 }
 
 /**
@@ -40,9 +42,9 @@ interface ConsumerGroup {
  * recreated or truncated meanwhile, and that offset another message's: so the consumer ends, and the next one compares.
  */
 function endWithLeader(): void {
-  const { prototype } = require('kafkajs/src/consumer/consumerGroup') as { prototype: ConsumerGroup };
+  const { prototype } = require('kafkajs/src/consumer/consumerGroup') as { prototype: PatchedMethods };
   const { recoverFromFetch } = prototype;
-  prototype.recoverFromFetch = async function (this: ConsumerGroup, error): Promise<void> {
+  prototype.recoverFromFetch = async function (this: PatchedMethods, error): Promise<void> {
     // An offset out of range is not listed: what kafkajs does then is seen in the offset it fetches from.
     if (error.type !== undefined && error.name !== 'KafkaJSOffsetOutOfRange') {
       throw Object.assign(new Error(error.message, { cause: error }), { retriable: false });
@@ -51,17 +53,11 @@ function endWithLeader(): void {
   };
 }
 
-/** The parts of kafkajs' request queue that its idle timer depends on; not in its types. */
-interface RequestQueue {
-  readonly pending: readonly unknown[];
-  scheduleCheckPendingRequests(): void;
-}
-
 /** An idle connection of kafkajs wakes each millisecond by a timer with a negative delay, of which Node warns on standard error. */
 function stopIdleTimer(): void {
-  const { prototype } = require('kafkajs/src/network/requestQueue') as { prototype: RequestQueue };
+  const { prototype } = require('kafkajs/src/network/requestQueue') as { prototype: PatchedMethods };
   const { scheduleCheckPendingRequests } = prototype;
-  prototype.scheduleCheckPendingRequests = function (this: RequestQueue): void {
+  prototype.scheduleCheckPendingRequests = function (this: PatchedMethods): void {
     if (this.pending.length > 0) scheduleCheckPendingRequests.call(this);
   };
 }

@@ -1,27 +1,15 @@
-import type { Consumer, ConsumerConfig, Kafka } from 'kafkajs';
+import type { ConsumerConfig, Kafka } from 'kafkajs';
 
 /** The cluster of a kafkajs consumer, and what is used of a group's coordinator; not in its types. */
 interface Cluster {
   findGroupCoordinator(of: { groupId: string }): Promise<{ offsetCommit(request: object): Promise<unknown> }>;
 }
 
-interface TopicPartitions {
-  readonly topic: string;
-  readonly partitions: readonly { readonly partition: number }[];
-}
-
-/** A consumer that reads every partition of its topics and is no member of a group. */
-export interface LoneConsumer {
-  readonly consumer: Consumer;
-  /** Commits to the group, as a tool does that sets offsets. Fails while the group has members. */
-  commit(topic: string, offsets: ReadonlyMap<number, number>): Promise<void>;
-}
-
 /**
- * kafkajs reads only as a member of a group. Kafka keeps the membership of a killed member until its session times out, and a new
+ * A consumer that reads every partition of its topics and is no member of a group. kafkajs reads only as a member of a group. Kafka keeps the membership of a killed member until its session times out, and a new
  * member waits for it. A directory's lock admits one reader already, so kafkajs gets a coordinator that knows only this member.
  */
-export function createLoneConsumer(kafka: Kafka, config: ConsumerConfig): LoneConsumer {
+export function createLoneConsumer(kafka: Kafka, config: ConsumerConfig) {
   const isCreateCluster = ({ description }: symbol): boolean => description === 'private:Kafka:createCluster';
   const key = Object.getOwnPropertySymbols(kafka).find(isCreateCluster)!;
   const { [key]: createCluster } = kafka as unknown as Record<symbol, (options: object) => Cluster>;
@@ -34,7 +22,8 @@ export function createLoneConsumer(kafka: Kafka, config: ConsumerConfig): LoneCo
   const consumer = (Object.create(kafka, { [key]: { value: createLoneCluster } }) as Kafka).consumer(config);
   return {
     consumer,
-    async commit(topic, offsets) {
+    /** Commits to the group, as a tool does that sets offsets. Fails while the group has members. */
+    async commit(topic: string, offsets: ReadonlyMap<number, number>): Promise<void> {
       const partitions = [...offsets].map(([partition, offset]) => ({ partition, offset: String(offset) }));
       const { groupId } = config;
       const coordinator = await findCoordinator({ groupId });
@@ -61,7 +50,7 @@ const COORDINATOR = {
   leaveGroup: async () => {},
   // kafkajs commits and fetches only where an offset is out of range, and then begins at the topic's start.
   offsetCommit: async () => {},
-  offsetFetch: async ({ topics }: { topics: readonly TopicPartitions[] }) => ({
+  offsetFetch: async ({ topics }: { topics: { topic: string; partitions: { partition: number }[] }[] }) => ({
     responses: topics.map(({ topic, partitions }) => {
       return { topic, partitions: partitions.map(({ partition }) => ({ partition, offset: '-1' })) };
     }),

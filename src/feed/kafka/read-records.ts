@@ -5,18 +5,15 @@ import type { PartitionBounds } from './kafka-positions.ts';
 import { recordsOf } from './kafka-record.ts';
 import { createLoneConsumer } from './lone-consumer.ts';
 
-export interface RecordsRead {
-  /** The offset at which to begin with a partition. */
-  readonly from: (bounds: PartitionBounds) => number;
-  /** Called with records of one partition in their order; true where no more are wanted of it. What it throws ends the reading. */
-  readonly each: (partition: number, values: readonly (Buffer | null)[]) => boolean;
-}
-
-/** Reads each partition to the end that it has now. Returns what the partitions had then. */
+/**
+ * Reads each partition from an offset to the end that it has now; returns what the partitions had then. `each` gets records of one
+ * partition in their order, and returns true where no more are wanted of it; what it throws ends the reading.
+ */
 export async function readRecords(
   kafka: Kafka,
   topic: string,
-  { from, each }: RecordsRead,
+  from: (bounds: PartitionBounds) => number,
+  each: (partition: number, values: readonly (Buffer | null)[]) => boolean,
 ): Promise<ReadonlyMap<number, PartitionBounds>> {
   const bounds = await awaitBounds(kafka, topic);
   const ends = new Map([...bounds].flatMap(([partition, { low, high }]) => (low === high ? [] : [[partition, high]])));
@@ -82,40 +79,34 @@ export async function readTails(
   topic: string,
   recordsMax = TAIL_MAX.records,
 ): Promise<ReadonlyMap<number, PartitionTail>> {
-  const tails = new Map<number, { values: Buffer[]; bytes: number; isCut: boolean }>();
+  const tails = new Map<number, { values: Buffer[]; bytes: number; isWhole: boolean }>();
   const tailOf = (partition: number) => {
-    const tail = tails.get(partition) ?? { values: [], bytes: 0, isCut: false };
+    const tail = tails.get(partition) ?? { values: [], bytes: 0, isWhole: true };
     tails.set(partition, tail);
     return tail;
   };
   const from = ({ low, high }: PartitionBounds): number => Math.max(low, high - recordsMax);
-  const bounds = await readRecords(kafka, topic, {
-    from,
-    each(partition, values) {
-      const tail = tailOf(partition);
-      for (const value of values) {
-        if (value === null) continue;
-        tail.values.push(value);
-        tail.bytes += value.length;
-        for (; tail.bytes > TAIL_MAX.bytes && tail.values.length > 1; tail.isCut = true)
-          tail.bytes -= tail.values.shift()!.length;
-      }
-      return false;
-    },
+  const bounds = await readRecords(kafka, topic, from, (partition, values) => {
+    const tail = tailOf(partition);
+    for (const value of values) {
+      if (value === null) continue;
+      tail.values.push(value);
+      tail.bytes += value.length;
+      for (; tail.bytes > TAIL_MAX.bytes && tail.values.length > 1; tail.isWhole = false)
+        tail.bytes -= tail.values.shift()!.length;
+    }
+    return false;
   });
-  const isEmpty = (partition: number): boolean => tailOf(partition).values.length === 0;
-  if ([...bounds].some(([partition, held]) => from(held) > held.low && isEmpty(partition)))
-    return readTails(kafka, topic, recordsMax * WIDER);
-  const lost = [...bounds].find(([partition, { low }]) => low > 0 && isEmpty(partition));
-  if (lost !== undefined)
-    throw new Refusal(
-      `topic ${topic} no longer has what was in partition ${lost[0]}: its retention has removed all of it, so where to continue ` +
-        'is not known; send to another topic, with retention.ms -1 (--create makes one), which is read into another --data directory',
-    );
-  return new Map(
-    [...bounds].map(([partition, held]) => {
-      const { values, isCut } = tailOf(partition);
-      return [partition, { values, isWhole: from(held) === 0 && !isCut }];
-    }),
-  );
+  for (const [partition, held] of bounds) {
+    const tail = tailOf(partition);
+    tail.isWhole &&= from(held) === 0;
+    if (tail.values.length > 0) continue;
+    if (from(held) > held.low) return readTails(kafka, topic, recordsMax * WIDER);
+    if (held.low > 0)
+      throw new Refusal(
+        `topic ${topic} no longer has what was in partition ${partition}: its retention has removed all of it, so where to continue ` +
+          'is not known; send to another topic, with retention.ms -1 (--create makes one), which is read into another --data directory',
+      );
+  }
+  return tails;
 }

@@ -5,7 +5,7 @@ import { decompressFrame } from 'lz4-napi';
 import { uncompressSync } from 'snappy';
 
 /** A batch that cannot be read: what it lacks is not known, so nothing behind it is read. */
-export interface BrokenBatch {
+interface BrokenBatch {
   /** The offset of its first record. */
   readonly offset: number;
   /** The offset of the batch behind it. */
@@ -13,8 +13,12 @@ export interface BrokenBatch {
   readonly reason: string;
 }
 
-/** A record as the rest of kafkajs takes it. */
-export interface FetchedMessage extends FetchedRecord {
+/** A record as the rest of kafkajs takes it; offsets in digits. */
+export interface FetchedMessage {
+  readonly offset: string;
+  readonly key: Buffer | null;
+  readonly isControlRecord: boolean;
+  readonly batchContext: { readonly producerId: string; readonly inTransaction: boolean };
   readonly value: Buffer | null;
   readonly headers: Readonly<Record<string, Buffer | null>>;
   /** Set where it stands for a batch that cannot be read, the last of a fetch. */
@@ -79,12 +83,7 @@ export async function decodeMessages(decoder: LibraryDecoder): Promise<FetchedMe
   return messages;
 }
 
-interface DecodedBatch {
-  readonly records: readonly FetchedMessage[];
-  readonly unpacked: number;
-}
-
-async function decodeBatch(batch: Buffer, length: number): Promise<DecodedBatch> {
+async function decodeBatch(batch: Buffer, length: number) {
   if (batch.length < Math.max(length, AT.records)) throw new Error('it is cut off');
   const magic = batch.readInt8(AT.magic);
   if (magic !== MAGIC) throw new Error(`it has format ${magic}, expected ${MAGIC} (Kafka 0.11 or later)`);
@@ -96,8 +95,9 @@ async function decodeBatch(batch: Buffer, length: number): Promise<DecodedBatch>
   return readRecords(batch, await unpack(batch.subarray(AT.records)));
 }
 
-/** Throws where the records do not fill the bytes exactly. */
-function readRecords(batch: Buffer, bytes: Buffer): DecodedBatch {
+const MALFORMED = 'its records do not fill it exactly';
+
+function readRecords(batch: Buffer, bytes: Buffer) {
   const first = Number(batch.readBigInt64BE(0));
   const attributes = batch.readInt16BE(AT.attributes);
   const isControlRecord = (attributes & CONTROL_FLAG) !== 0;
@@ -111,7 +111,7 @@ function readRecords(batch: Buffer, bytes: Buffer): DecodedBatch {
     let value = 0;
     for (let shift = 0; ; shift += 7) {
       const byte = bytes[at++];
-      if (byte === undefined || shift > 28) throw malformed();
+      if (byte === undefined || shift > 28) throw new Error(MALFORMED);
       value |= (byte & 0x7f) << shift;
       if (byte < 0x80) return (value >>> 1) ^ -(value & 1);
     }
@@ -119,7 +119,7 @@ function readRecords(batch: Buffer, bytes: Buffer): DecodedBatch {
   function readBytes(): Buffer | null {
     const length = readVarint();
     if (length === -1) return null;
-    if (length < 0 || at + length > bytes.length) throw malformed();
+    if (length < 0 || at + length > bytes.length) throw new Error(MALFORMED);
     at += length;
     return bytes.subarray(at - length, at);
   }
@@ -142,10 +142,10 @@ function readRecords(batch: Buffer, bytes: Buffer): DecodedBatch {
       countEntry();
       headers[String(readBytes())] = readBytes();
     }
-    if (at !== end) throw malformed();
+    if (at !== end) throw new Error(MALFORMED);
     records.push({ offset, key, value, headers, isControlRecord, batchContext });
   }
-  if (at !== bytes.length) throw malformed();
+  if (at !== bytes.length) throw new Error(MALFORMED);
   return { records, unpacked };
 }
 
@@ -168,10 +168,6 @@ function nextOffset(bytes: Buffer): number {
   return offset + Math.max(1, Math.min(bytes.readInt32BE(AT.lastDelta) + 1, bytes.readInt32BE(AT.count)));
 }
 
-function malformed(): Error {
-  return new Error('its records do not fill it exactly');
-}
-
 function hex(crc: number): string {
   return crc.toString(16).padStart(8, '0');
 }
@@ -185,19 +181,19 @@ export const UNPACKED_BYTES_MAX = 128 * 2 ** 20;
 type Unpack = (bytes: Buffer) => Promise<Buffer>;
 
 /** By the number in a batch's attributes. Each throws where the bytes unpack to more than `UNPACKED_BYTES_MAX`. */
-export const CODECS: Readonly<Record<number, Unpack>> = {
-  0: async (bytes) => bytes,
-  1: withZlib(promisify(unzip)),
-  2: unpackSnappy,
-  3(bytes) {
+const CODECS: readonly Unpack[] = [
+  async (bytes) => bytes,
+  withZlib(promisify(unzip)),
+  unpackSnappy,
+  (bytes) => {
     checkUnpacked(lz4LengthMax(bytes));
     return decompressFrame(bytes);
   },
-  4: withZlib(promisify(zstdDecompress)),
-};
+  withZlib(promisify(zstdDecompress)),
+];
 
 /** Throws where a batch takes too much memory. */
-export function checkUnpacked(bytes: number): void {
+function checkUnpacked(bytes: number): void {
   if (bytes > UNPACKED_BYTES_MAX) throw new Error(`it takes more than ${UNPACKED_BYTES_MAX / 2 ** 20} MiB unpacked`);
 }
 
@@ -231,41 +227,22 @@ function snappyLength(block: Buffer): number {
   return block.subarray(0, last + 1).reduce((sum, byte, i) => sum + (byte & 0x7f) * 2 ** (7 * i), 0);
 }
 
-const LZ4 = {
-  magic: 0x184d2204,
-  contentLengthFlag: 0x08,
-  dictionaryFlag: 0x01,
-  blockChecksumFlag: 0x10,
-  ratioMax: 255,
-};
+const LZ4 = { magic: 0x184d2204, contentLength: 0x08, dictionary: 0x01, blockChecksum: 0x10, ratioMax: 255 };
 
 /** The most that an LZ4 frame unpacks to, which need not state it: all of its blocks are full, or packed as far as can be. */
 function lz4LengthMax(frame: Buffer): number {
   if (frame.readUInt32LE(0) !== LZ4.magic) throw new Error('it is no LZ4 frame');
   const flags = frame.readUInt8(4);
   const blockBytes = 2 ** (8 + ((frame.readUInt8(5) >>> 3) & 0xe));
-  let at = 7 + (flags & LZ4.contentLengthFlag ? 8 : 0) + (flags & LZ4.dictionaryFlag ? 4 : 0);
+  let at = 7 + (flags & LZ4.contentLength ? 8 : 0) + (flags & LZ4.dictionary ? 4 : 0);
   let lengthMax = 0;
   for (;;) {
     // The highest bit says that the block is not packed.
     const packed = frame.readUInt32LE(at) & 0x7fffffff;
     if (packed === 0) return lengthMax;
     lengthMax += Math.min(blockBytes, packed * LZ4.ratioMax);
-    at += 4 + packed + (flags & LZ4.blockChecksumFlag ? 4 : 0);
+    at += 4 + packed + (flags & LZ4.blockChecksum ? 4 : 0);
   }
-}
-
-/** The part of a fetched record that shows whether its transaction was aborted; offsets in digits, as kafkajs gives them. */
-export interface FetchedRecord {
-  readonly offset: string;
-  readonly key: Buffer | null;
-  readonly isControlRecord: boolean;
-  readonly batchContext: { readonly producerId: string; readonly inTransaction: boolean };
-}
-
-export interface AbortedTransaction {
-  readonly producerId: string;
-  readonly firstOffset: string;
 }
 
 /** The key of a control record is its version and its type: 0 ends an aborted transaction, 1 a committed one. */
@@ -275,30 +252,21 @@ const ABORT_KEY = Buffer.from([0, 0, 0, 0]);
  * The records of a fetch without those of aborted transactions. In place of kafkajs' own, which expects the transactions in
  * the order of their first offsets (brokers list them as they ended), and takes a message with the key 0 for the end of one.
  */
-export function withoutAborted<FetchedMessage extends FetchedRecord>({
+export function withoutAborted<Fetched extends Omit<FetchedMessage, 'value' | 'headers'>>({
   messages,
   abortedTransactions,
 }: {
-  messages: readonly FetchedMessage[];
-  abortedTransactions: readonly AbortedTransaction[] | null;
-}): FetchedMessage[] {
-  const ahead = (abortedTransactions ?? []).map(({ producerId, firstOffset }) => ({
-    producerId,
-    from: BigInt(firstOffset),
-  }));
-  ahead.sort((a, b) => (a.from < b.from ? -1 : 1));
-  if (ahead.length === 0) return [...messages];
+  messages: readonly Fetched[];
+  abortedTransactions: readonly { readonly producerId: string; readonly firstOffset: string }[] | null;
+}): Fetched[] {
+  const ahead = (abortedTransactions ?? []).map((each) => ({ ...each, from: Number(each.firstOffset) }));
+  ahead.sort((a, b) => a.from - b.from);
   const aborted = new Set<string>();
   let next = 0;
   return messages.filter(({ offset, key, isControlRecord, batchContext: { producerId, inTransaction } }) => {
-    while (next < ahead.length && ahead[next]!.from <= BigInt(offset)) {
-      aborted.add(ahead[next]!.producerId);
-      next += 1;
-    }
-    if (isControlRecord) {
-      if (key !== null && ABORT_KEY.equals(key)) aborted.delete(producerId);
-      return true;
-    }
-    return !(inTransaction && aborted.has(producerId));
+    for (; next < ahead.length && ahead[next]!.from <= Number(offset); next++) aborted.add(ahead[next]!.producerId);
+    if (!isControlRecord) return !(inTransaction && aborted.has(producerId));
+    if (key !== null && ABORT_KEY.equals(key)) aborted.delete(producerId);
+    return true;
   });
 }

@@ -1,20 +1,16 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { Refusal } from '../../refusal.ts';
 import { type Pause, retry } from '../../retry.ts';
 import type { SourceLogger } from '../source.ts';
-import { awaitBounds, createKafkaClient, createMissingTopic, type KafkaConnection, withAdmin } from './kafka-client.ts';
+import {
+  awaitBounds,
+  closed,
+  createKafkaClient,
+  createMissingTopic,
+  type KafkaConnection,
+  withAdmin,
+} from './kafka-client.ts';
 import { describeKafkaError, LeftOut, RETRY_PRODUCING } from './kafka-errors.ts';
 import { type PartitionTail, readTails } from './read-records.ts';
-
-export interface TopicToWrite {
-  readonly connection: KafkaConnection;
-  readonly topic: string;
-  /** Creates it with so many partitions where it does not exist. */
-  readonly create: { readonly partitions: number } | null;
-  readonly logger: SourceLogger;
-  /** Aborts waiting for brokers that went away. */
-  readonly signal: AbortSignal;
-}
 
 export interface ProducedRecord {
   readonly partition: number;
@@ -27,7 +23,6 @@ const REQUEST_BYTES_MAX = 800_000;
 const RECORD_OVERHEAD_BYTES = 100;
 /** How often kafkajs asks again for partitions and their leaders. */
 const METADATA_AGE_MS = 5_000;
-const DISCONNECT_TIMEOUT_MS = 5_000;
 
 export function recordBytes(value: Uint8Array | string | null): number {
   return Buffer.byteLength(value ?? '') + RECORD_OVERHEAD_BYTES;
@@ -37,18 +32,16 @@ export function recordBytes(value: Uint8Array | string | null): number {
 export function* requestsOf<Sent extends { readonly value: Uint8Array | string | null }>(
   records: readonly Sent[],
 ): Generator<Sent[]> {
-  let request: Sent[] = [];
-  let bytes = 0;
-  for (const record of records) {
-    const size = recordBytes(record.value);
-    if (request.length > 0 && bytes + size > REQUEST_BYTES_MAX) {
-      yield request;
-      [request, bytes] = [[], 0];
+  let [from, bytes] = [0, 0];
+  for (const [i, { value }] of records.entries()) {
+    const size = recordBytes(value);
+    if (i > from && bytes + size > REQUEST_BYTES_MAX) {
+      yield records.slice(from, i);
+      [from, bytes] = [i, 0];
     }
-    request.push(record);
     bytes += size;
   }
-  if (request.length > 0) yield request;
+  if (from < records.length) yield records.slice(from);
 }
 
 export type TopicProducer = Awaited<ReturnType<typeof openTopicProducer>>;
@@ -57,7 +50,16 @@ export type TopicProducer = Awaited<ReturnType<typeof openTopicProducer>>;
  * An idempotent producer for one topic. It waits for brokers that go away, and what is sent again after an answer was lost is
  * there once. Does not wait for brokers that were never reached: their names may be wrong.
  */
-export async function openTopicProducer({ connection, topic, create, logger, signal }: TopicToWrite) {
+export async function openTopicProducer(to: {
+  readonly connection: KafkaConnection;
+  readonly topic: string;
+  /** Creates it with so many partitions where it does not exist. */
+  readonly create: { readonly partitions: number } | null;
+  readonly logger: SourceLogger;
+  /** Aborts waiting for brokers that went away. */
+  readonly signal: AbortSignal;
+}) {
+  const { connection, topic, create, logger, signal } = to;
   const { brokers } = connection;
   logger.info({ topic }, `connecting to Kafka at ${brokers.join(',')}`);
   const kafka = createKafkaClient(connection, logger);
@@ -75,11 +77,7 @@ export async function openTopicProducer({ connection, topic, create, logger, sig
     await producer.connect();
     return (await awaitBounds(kafka, topic)).size;
   };
-  /** Everything sent was acknowledged or given up: a broker that does not answer must not delay the end. */
-  const disconnect = async (): Promise<void> => {
-    const disconnected = producer.disconnect().catch(() => {});
-    await Promise.race([disconnected, sleep(DISCONNECT_TIMEOUT_MS, undefined, { ref: false })]);
-  };
+  const disconnect = (): Promise<void> => closed([producer.disconnect()]);
   const onFailure = ({ error, retryInMs, leftMs }: Pause): void => {
     const waits = `waiting for it, for ${Math.ceil(leftMs / 1000)} s at most`;
     logger.warn({ topic, err: error, retryInMs }, `${error.message}; ${waits}`);

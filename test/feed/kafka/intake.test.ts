@@ -35,7 +35,7 @@ function make(starts: Record<number, StartOffset>, partitionIdleMs: number | nul
       const messages = seconds.map((second, n) => {
         return { offset: `${fetchedOffset + n}`, value: Buffer.from(emptyUpdate(`s${partition}`, second)) };
       });
-      intake.receive({ partition, fetchedOffset, messages });
+      intake.receive(partition, fetchedOffset, messages);
       intake.advance(partition, fetchedOffset + messages.length);
     },
     take: () => intake.take(100).map(({ bytes }) => secondOf(bytes!)),
@@ -61,21 +61,21 @@ describe('what is read of a topic and not handed over', () => {
     const { intake } = make({ 0: START, 1: START });
     const value = Buffer.alloc(1_000_000);
     for (let offset = 0; !intake.isFull(0); offset++) {
-      intake.receive({ partition: 0, fetchedOffset: offset, messages: [{ offset: `${offset}`, value }] });
+      intake.receive(0, offset, [{ offset: `${offset}`, value }]);
       intake.advance(0, offset + 1);
       expect(offset).toBeLessThan(20);
     }
     expect(intake.hasRoom(0)).toBe(false);
     expect(intake.take(100)).toEqual([]);
     expect([intake.isFull(1), intake.hasRoom(1)]).toEqual([false, true]);
-    intake.receive({ partition: 1, fetchedOffset: 0, messages: [{ offset: '0', value: null }] });
+    intake.receive(1, 0, [{ offset: '0', value: null }]);
     while (!intake.hasRoom(0)) expect(intake.take(1)).toHaveLength(1);
   });
 
   it('continues at the expected offset, and no other', () => {
     const { intake } = make({ 0: behindFive('any') });
     for (const fetchedOffset of [3, 5]) {
-      expect(() => intake.receive({ partition: 0, fetchedOffset, messages: [] })).toThrow(SessionOver);
+      expect(() => intake.receive(0, fetchedOffset, [])).toThrow(SessionOver);
     }
   });
 
@@ -97,7 +97,7 @@ describe('what is read of a topic and not handed over', () => {
         offset: `${fetchedOffset + n}`,
         value: value && Buffer.from(value),
       }));
-      intake.receive({ partition, fetchedOffset, messages: messages as { offset: string; value: Buffer | null }[] });
+      intake.receive(partition, fetchedOffset, messages as { offset: string; value: Buffer | null }[]);
       intake.advance(partition, fetchedOffset + messages.length);
     };
     const second = (n: number): number => Date.UTC(2025, 0, 1, 0, 0, n) * 1000;
@@ -113,7 +113,7 @@ describe('what is read of a topic and not handed over', () => {
   it('is refused where no message is at the offset of the one applied last, whatever follows', () => {
     const followed = make({ 0: behindFive('gone') }).intake;
     const messages = [{ offset: '7', value: null }];
-    expect(() => followed.receive({ partition: 0, fetchedOffset: 4, messages })).toThrow(
+    expect(() => followed.receive(0, 4, messages)).toThrow(
       'has no message at offset 4, where these views applied their last one (the next one is at offset 7)',
     );
     const ended = make({ 0: behindFive('gone') }).intake;

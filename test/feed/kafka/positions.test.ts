@@ -99,7 +99,7 @@ describe('what the views were built from', () => {
   it('has the message that was applied last still at its offset', () => {
     const other = Buffer.from('another');
     const check = (hashes: readonly Uint8Array[]): void =>
-      checkLastApplied({ topic: 't', partition: 0 }, { offset: 4, sha256: HASH }, { offset: 4, hashes });
+      checkLastApplied('partition 0 of topic t', { offset: 4, sha256: HASH }, { offset: 4, hashes });
     expect(() => check([other, HASH])).not.toThrow();
     expect(() => check([other])).toThrow('another message at offset 4');
   });

@@ -155,12 +155,10 @@ async function untilEnded(kafka: Kafka, transactionalId: string): Promise<void> 
 export async function readTopic(address: string, topic: string): Promise<Row[]> {
   const kafka = createKafkaClient(plainConnection(address), keepingLogger());
   const rows: Row[] = [];
-  await readRecords(kafka, topic, {
-    from: ({ low }) => low,
-    each(partition, values) {
-      rows.push(...values.map((value) => ({ partition, value: value === null ? null : value.toString() })));
-      return false;
-    },
+  const fromStart = ({ low }: { low: number }): number => low;
+  await readRecords(kafka, topic, fromStart, (partition, values) => {
+    rows.push(...values.map((value) => ({ partition, value: value === null ? null : value.toString() })));
+    return false;
   });
   return rows.sort((a, b) => a.partition - b.partition);
 }

@@ -38,12 +38,7 @@ async function sendUntilKilled(
     await producer.send(left > 0 ? records : records.slice(0, random.below(records.length + 1)));
     if (left <= 0) throw new Killed();
   };
-  const sender = createSender({
-    producer: { ...producer, send },
-    tails: await producer.tails(),
-    mayRepeat: true,
-    logger,
-  });
+  const sender = createSender({ ...producer, send }, await producer.tails(), { mayRepeat: true, logger });
   for (const [i, line] of lines.entries()) {
     await sender.add({ bytes: Buffer.from(line), offset: i + 1 }, 'feed');
     if (random.chance(0.1)) await sender.flush();
