@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, it, test } from 'vitest';
 import { readVersion } from '../../src/version.ts';
 import { fixture, readExpected } from '../support/http/expected-answers.ts';
 import { makeDataDirectory, openHoldings, post, storyWithoutRounds } from '../support/http/holdings-service.ts';
 import { readCsv } from '../support/http/read-csv.ts';
 import { asTexts } from '../support/http/table-pages.ts';
-import { parseLedger } from '../support/ledger/parse-ledger.ts';
+import { parseLedger, partyOf } from '../support/ledger/parse-ledger.ts';
 import { holdfast, listedCommands } from '../support/program/command.ts';
-import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { type TemporaryDirectory, temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { linesOf } from '../support/views/replayed.ts';
 
 const folder = temporaryDirectory();
@@ -90,7 +90,7 @@ describe('every command', () => {
     expect(existsSync(dir)).toBe(false);
   });
 
-  test.each([['summary', '--owner', 'a::b'], ['snapshots']])(
+  test.each([['summary', '--owner', 'a::b'], ['snapshots'], ['verify']])(
     '%s makes nothing where no directory is',
     async (...command) => {
       const missing = folder.at('missing');
@@ -149,16 +149,6 @@ describe('replay', () => {
     expect(quarantined).toMatchObject({ code: 3, stderr: says });
     const again = await holdfast('replay', '--data', quarantining, feed);
     expect(again.stdout).toMatch(/^applied 0 updates, .* dead letters 0; left out before 1; newest snapshot none\n$/);
-  });
-
-  test('refuses another snapshot period than the one the directory was created with', async () => {
-    const dir = folder.at('period');
-    const feed = fixture('story.scan.ndjson');
-    expect((await holdfast('replay', '--data', dir, '--snapshot-period', '30m', feed)).code).toBe(0);
-    expect((await holdfast('replay', '--data', dir, feed)).code).toBe(0);
-    const { code, stderr } = await holdfast('replay', '--data', dir, '--snapshot-period', '10m', feed);
-    expect(code).toBe(2);
-    expect(stderr).toContain('--snapshot-period 10m');
   });
 });
 
@@ -263,5 +253,75 @@ describe('summary', () => {
       'total_coin_holdings',
     ]);
     expect((await holdfast('summary', '--data', dir, '--owner', owners[0]!, '--round', '5')).stderr).toBe('');
+  });
+});
+
+const DSO = partyOf('DSO');
+const OTHER = partyOf('other');
+
+/** Writes a feed that carries no migration id. */
+function writeFeed(directory: TemporaryDirectory): string {
+  return directory.writeLines('feed.ndjson', linesOf(parseLedger('00:01 : +a alice 10\n00:11 :'), 'ledger-api'));
+}
+
+describe('the settings of a data directory', () => {
+  it.each([
+    [
+      '--dso',
+      DSO,
+      OTHER,
+      `--dso ${OTHER}: the views of this directory count the coins of ${DSO}; use another --data, or move views.db away and replay the feed with it`,
+    ],
+    [
+      '--migration-id',
+      '3',
+      '4',
+      '--migration-id 4: this directory has read a feed that names none as migration 3; use another --data, or move views.db away and replay the feed with it',
+    ],
+    [
+      '--snapshot-period',
+      '10m',
+      '1h',
+      '--snapshot-period 1h: this directory was created with 10m; leave the option out, use another --data, or move views.db away and replay the feed with it',
+    ],
+  ])('is refused where %s says otherwise, with code 2 and in one line', async (option, first, second, message) => {
+    using directory = temporaryDirectory();
+    const replay = ['replay', '--data', directory.at('data'), writeFeed(directory)];
+    expect((await holdfast(...replay, option, first)).code).toBe(0);
+    expect((await holdfast(...replay)).code).toBe(0);
+    expect(await holdfast(...replay, option, second)).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `holdfast: ${message}\n`,
+    });
+    expect((await holdfast(...replay, option, first)).code).toBe(0);
+  });
+});
+
+it('a file in place of a directory is refused as what it is, and no feed is asked for', async () => {
+  using directory = temporaryDirectory();
+  const file = writeFeed(directory);
+  for (const command of [['summary', '--owner', DSO], ['verify'], ['serve', '--read-only']])
+    expect(await holdfast(...command, '--data', file)).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: `holdfast: --data ${file}: cannot be read (ENOTDIR: not a directory, stat '${file}/views.db')\n`,
+    });
+});
+
+describe('the DSO of a replay', () => {
+  it('is warned about where it is the first one seen, with the option that pins it', async () => {
+    using directory = temporaryDirectory();
+    const replay = ['replay', '--data', directory.at('data'), writeFeed(directory)];
+    const { stderr } = await holdfast(...replay);
+    const [line = '{}', ...rest] = stderr.trimEnd().split('\n');
+    expect(rest).toEqual([]);
+    expect(JSON.parse(line)).toMatchObject({
+      level: 40,
+      dso: DSO,
+      msg: `the DSO is the first one seen; pin it with --dso "${DSO}"`,
+    });
+    expect((await holdfast(...replay, '--dso', DSO)).stderr).toBe('');
+    expect((await holdfast(...replay)).stderr).toBe('');
   });
 });

@@ -58,6 +58,12 @@ async function compared(
   return { ...ended, migrations: ended.stdout === '' ? null : JSON.parse(ended.stdout).migrations };
 }
 
+async function expectCompared(args: Parameters<typeof compared>, code: number, migrations: object[]): Promise<Ended> {
+  const ended = await compared(...args);
+  expect({ code: ended.code, migrations: ended.migrations }).toEqual({ code, migrations });
+  return ended;
+}
+
 const at = (clock: string): string => `2025-02-12T${clock}:00Z`;
 const LEDGER = '00:01 : +a alice 10\n00:11 : +b bob 5\n00:21 : -a\n00:31 : +c carol 1\n00:41 :';
 const data = await replayed(LEDGER);
@@ -76,28 +82,15 @@ describe('holdfast compare', () => {
 
   test('names the first snapshot that differs, and with --from what changed since', async () => {
     const other = LEDGER.replace('bob 5', 'bob 6');
-    const all = await compared(LEDGER, other);
     const different = { ...equal('00:10', '00:40', 4), first_different: at('00:20') };
-    expect({ code: all.code, migrations: all.migrations }).toEqual({ code: 5, migrations: [different] });
-    const later = await compared(LEDGER, other, '--from', at('00:25'));
-    expect({ code: later.code, migrations: later.migrations }).toEqual({
-      code: 0,
-      migrations: [equal('00:30', '00:40', 2, 'changes_digest')],
-    });
-    const earlier = await compared(LEDGER, other, '--to', at('00:19'));
-    expect({ code: earlier.code, migrations: earlier.migrations }).toEqual({
-      code: 0,
-      migrations: [equal('00:10', '00:10', 1)],
-    });
+    await expectCompared([LEDGER, other], 5, [different]);
+    await expectCompared([LEDGER, other, '--from', at('00:25')], 0, [equal('00:30', '00:40', 2, 'changes_digest')]);
+    await expectCompared([LEDGER, other, '--to', at('00:19')], 0, [equal('00:10', '00:10', 1)]);
   });
 
   test('leaves out the snapshot with which the later one begins, and says so', async () => {
     const later = 'import : +a alice 10 at 00:01\n00:11 : +b bob 5\n00:21 : -a\n00:31 : +c carol 1\n00:41 :';
-    const ended = await compared(LEDGER, later);
-    expect({ code: ended.code, migrations: ended.migrations }).toEqual({
-      code: 0,
-      migrations: [equal('00:30', '00:40', 2, 'changes_digest')],
-    });
+    await expectCompared([LEDGER, later], 0, [equal('00:30', '00:40', 2, 'changes_digest')]);
     for (const [own, other, whose] of [
       [LEDGER, later, 'the other one begins'],
       [later, LEDGER, 'this one begins'],
@@ -114,34 +107,23 @@ describe('holdfast compare', () => {
     const own = `import m1 : +a alice 10\n00:01 m1 : +b bob 5\n00:11 m1 :\n00:02 m2 : +a alice 10\n00:12 m2 :`;
     const other = `${own}\n00:03 m3 : +d dave 1\n00:13 m3 :`.replace('bob 5', 'bob 6');
     const different = { ...equal('00:10', '00:10', 1, 'digest', 1), first_different: at('00:10') };
-    const all = await compared(own, other);
-    expect({ code: all.code, migrations: all.migrations }).toEqual({
-      code: 5,
-      migrations: [different, equal('00:10', '00:10', 1, 'digest', 2)],
-    });
-    const one = await compared(own, other, '--migration', '2');
-    expect({ code: one.code, migrations: one.migrations }).toEqual({
-      code: 0,
-      migrations: [equal('00:10', '00:10', 1, 'digest', 2)],
-    });
+    await expectCompared([own, other], 5, [different, equal('00:10', '00:10', 1, 'digest', 2)]);
+    await expectCompared([own, other, '--migration', '2'], 0, [equal('00:10', '00:10', 1, 'digest', 2)]);
   });
 
   test('reads more snapshots than a page has', async () => {
     const long = (amount: number): string => `00:01 : +a alice 10\n00:41 : +b bob ${amount}\n00:50 :`;
     const second = { snapshotPeriodUs: 1_000_000 };
     const own = { dataDir: await replayed(long(5), second) };
-    const { code, migrations } = await compared(own, { dataDir: await replayed(long(6), second) });
     const range = { from: '2025-02-12T00:01:01Z', to: '2025-02-12T00:49:59Z', compared: 2_939 };
-    expect({ code, migrations }).toEqual({
-      code: 5,
-      migrations: [{ migration_id: 0, ...range, first_different: '2025-02-12T00:41:00Z', by: 'digest' }],
-    });
+    await expectCompared([own, { dataDir: await replayed(long(6), second) }], 5, [
+      { migration_id: 0, ...range, first_different: '2025-02-12T00:41:00Z', by: 'digest' },
+    ]);
   });
 
   test('leaves out forced snapshots', async () => {
     const [own, other] = [await replayed(LEDGER, { seal: true }), await replayed(LEDGER)];
-    const { code, migrations } = await compared({ dataDir: own }, { dataDir: other });
-    expect({ code, migrations }).toEqual({ code: 0, migrations: [equal('00:10', '00:40', 4)] });
+    await expectCompared([{ dataDir: own }, { dataDir: other }], 0, [equal('00:10', '00:40', 4)]);
   });
 
   test.each([
@@ -150,8 +132,7 @@ describe('holdfast compare', () => {
     ['no time that both have', LEDGER.replaceAll(/^00/gm, '05'), {}, 'nothing in common with http://127.0.0.1:'],
     ['no migration that both have', LEDGER.replaceAll(' :', ' m7 :'), {}, 'nothing in common with http://127.0.0.1:'],
   ])('has nothing to compare with %s', async (_, other, options, said) => {
-    const ended = await compared(LEDGER, { dataDir: await replayed(other, options) });
-    expect({ code: ended.code, migrations: ended.migrations }).toEqual({ code: 4, migrations: [] });
+    const ended = await expectCompared([LEDGER, { dataDir: await replayed(other, options) }], 4, []);
     expect(ended.stderr).toContain(said);
   });
 

@@ -226,29 +226,6 @@ describe('the line of a halt', () => {
     expect(dumpViews(dataDir)).toEqual(dumpViews(folder.at('whole')));
   });
 
-  it.each<[string, string | Buffer]>([
-    ['text', 'id,owner,amount'],
-    ['JSON', '{"foo":1}'],
-    ['bytes', Buffer.from([0x89, 0x50, 0xff, 0x0d])],
-  ])(
-    'asks whether the file is a feed, of %s in its first line, where something was applied before',
-    async (_, line) => {
-      await replayInto(dataDir, [folder.writeLines('feed.ndjson', LINES)]);
-      const { code, stderr } = await replay(folder.writeLines('table.csv', [line]));
-      expect(code).toBe(3);
-      expect(stderr).toContain('. The file may be no feed: then drop this message and replay the right file\n');
-    },
-  );
-
-  it('says of an archive of what was never seen that the feed may start in the middle', async () => {
-    const middle = LINES.findIndex((line) => line.includes('"consuming":true'));
-    const { code, stderr } = await replay(folder.writeLines('middle.ndjson', LINES.slice(middle)));
-    expect(code).toBe(3);
-    expect(stderr).toContain(
-      '. The feed may start in the middle, or its files came in another order: then start a new',
-    );
-  });
-
   it('names the directory in its commands, and says of a later file that it was not read', async () => {
     const feed = folder.writeLines('feed.ndjson', ['{"update_id":1}']);
     const first = await replay(feed);

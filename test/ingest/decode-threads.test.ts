@@ -1,15 +1,13 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import DatabaseFile from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { LINE_BYTES_MAX } from '../../src/feed/limits.ts';
 import { BATCHES_AHEAD_MAX } from '../../src/ingest/decode-pool.ts';
 import type { ReplayOptions } from '../../src/ingest/replay-files.ts';
-import { expectOneLine, expectSound } from '../support/ledger/fault-feed.ts';
 import { oddLedger } from '../support/ledger/options.ts';
-import { createRandom } from '../support/ledger/random.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';
-import { holdfast } from '../support/program/command.ts';
+import { openFiles } from '../support/program/open-files.ts';
 import { runProgram } from '../support/program/program.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { startFileThread } from '../support/views/file-thread.ts';
@@ -82,12 +80,6 @@ describe('what is decoded in threads', () => {
     expect(dumpViews(data)).toEqual(undisturbed);
   });
 
-  it('has threads of its own only where there is more than a small feed', async () => {
-    const small = directory.writeLines('small.ndjson', readFileSync(feed).toString().split('\n').slice(4, 30));
-    expect(await threadsReading(small)).toEqual(['feed']);
-    expect(await threadsReading(feed)).toEqual(['decode', 'feed']);
-  });
-
   it('waits for a batch that takes long, with a bounded number of others', async () => {
     const large = directory.at('large.ndjson');
     writeFileSync(large, readFileSync(feed).toString().repeat(4));
@@ -106,36 +98,23 @@ describe('what is decoded in threads', () => {
   });
 });
 
-/** The names of the threads that have read and decoded the file at its end. */
-async function threadsReading(file: string): Promise<readonly string[]> {
-  await using source = startFileThread(file, 2);
-  for (let next = await source.next(60_000); next !== 'end'; next = await source.next(60_000))
-    if (typeof next === 'object' && !('identity' in next)) source.applied(next);
-  const names = readdirSync('/proc/self/task').map((id) => readFileSync(`/proc/self/task/${id}/comm`, 'utf8').trim());
-  return names.filter((name) => name === 'feed' || name === 'decode').sort();
-}
-
 /** By this process so far, from files and pipes. */
 function bytesRead(): number {
   return Number(/rchar: (\d+)/.exec(readFileSync('/proc/self/io', 'utf8'))![1]);
 }
 
-describe('a decode thread that dies', () => {
-  it('ends the process wherever it is, and what was applied is sound', async () => {
-    const data = directory.at('killed');
-    const random = createRandom(7);
-    for (let killed = 0; killed < 3; killed++) {
-      const preload = `data:text/javascript,${encodeURIComponent(`
-        import { threadName } from 'node:worker_threads';
-        if (threadName === 'decode') setTimeout(() => process.exit(7), ${random.below(400)});
-      `)}`;
-      const ended = await runProgram(['replay', feed, '--decode-workers', '2', '--data', data], { preload });
-      if (ended.code === 0) continue;
-      expect(ended.code).toBe(1);
-      expectOneLine(ended, /^holdfast: the decode thread ended by itself \(code 7\)$/);
-      await expectSound(data);
-    }
-    expect(await holdfast('replay', feed, '--data', data)).toMatchObject({ code: 0 });
-    expect(dumpViews(data)).toEqual(undisturbed);
-  }, 240_000);
+const folder = temporaryDirectory();
+afterAll(() => folder[Symbol.dispose]());
+
+const lines = [...linesOf(randomLedger(oddLedger(31, { updates: 200 })), 'scan')];
+
+it('keeps no descriptor of a file it was stopped in the middle of', async () => {
+  const path = folder.at('large.ndjson');
+  writeFileSync(path, `${lines.join('\n')}\n`.repeat(30));
+  {
+    await using feed = startFileThread(path);
+    expect(await feed.next(60_000)).toHaveProperty('messages');
+    expect(openFiles('self').has(path)).toBe(true);
+  }
+  expect(openFiles('self').has(path)).toBe(false);
 });

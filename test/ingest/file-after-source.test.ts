@@ -9,6 +9,7 @@ import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { holdfast } from '../support/program/command.ts';
 import { freshDirectory } from '../support/program/fresh-directory.ts';
 import { decodeAlone } from '../support/views/inline-feed.ts';
+import { ledgerCases } from '../support/views/outcome.ts';
 import { type Format, linesOf, replayInto, WRITER_OPTIONS } from '../support/views/replayed.ts';
 import { dumpViews } from '../support/views/views-dump.ts';
 
@@ -48,40 +49,19 @@ const BETWEEN = '00:06 =d : -a\n00:07 @s2 =e : +e eve 1';
 describe('a file in a directory that follows a topic', () => {
   beforeEach(() => followTopic(TOPIC));
 
-  it.each([
-    [
-      'an update',
-      '00:08 =f : +f fred 1',
-      'record time 2025-02-12T00:08:00Z of synchronizer s1',
-      'has it up to 2025-02-12T00:05:00Z',
-    ],
-    [
-      'a later update of one of its synchronizers',
-      '00:05 =c : +c carol 1\n00:06 =d : -a\n00:08 @s2 =g :',
-      'record time 2025-02-12T00:08:00Z of synchronizer s2',
-      'has it up to 2025-02-12T00:02:00Z',
-    ],
-    [
-      'an update of a synchronizer that is not known',
-      '00:01 @s3 =f : +f fred 1',
-      'record time 2025-02-12T00:01:00Z of synchronizer s3',
-      'has nothing of it',
-    ],
-    [
-      'a checkpoint',
-      'checkpoint : @s1 00:31\n00:31 =f :',
-      'record time 2025-02-12T00:31:00Z of synchronizer s1',
-      'has it up to',
-    ],
-    [
-      'a checkpoint that is behind it for one synchronizer only',
-      'checkpoint : @s1 00:04 ; @s2 00:31',
-      'record time 2025-02-12T00:31:00Z of synchronizer s2',
-      'has it up to',
-    ],
-  ])(
+  it.each(
+    ledgerCases(`
+an update | 00:08 =f : +f fred 1 | record time 2025-02-12T00:08:00Z of synchronizer s1 & has it up to 2025-02-12T00:05:00Z
+a later update of one of its synchronizers | 00:05 =c : +c carol 1 / 00:06 =d : -a / 00:08 @s2 =g : | record time 2025-02-12T00:08:00Z of synchronizer s2 & has it up to 2025-02-12T00:02:00Z
+an update of a synchronizer that is not known | 00:01 @s3 =f : +f fred 1 | record time 2025-02-12T00:01:00Z of synchronizer s3 & has nothing of it
+a checkpoint | checkpoint : @s1 00:31 / 00:31 =f : | record time 2025-02-12T00:31:00Z of synchronizer s1 & has it up to
+a checkpoint that is behind it for one synchronizer only | checkpoint : @s1 00:04 ; @s2 00:31 | record time 2025-02-12T00:31:00Z of synchronizer s2 & has it up to
+`),
+  )(
     'is refused where it first has %s after what is applied, with nothing of that applied',
-    async (_, text, first, has) => {
+    async (_, ledger, wanted) => {
+      const text = ledger.replaceAll(' / ', '\n');
+      const [first, has] = wanted.split(' & ');
       const known = dumpViews(data);
       for (const batchEventsMax of [1, 100]) {
         const says = await replayed(text, batchEventsMax);

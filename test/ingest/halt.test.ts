@@ -77,14 +77,6 @@ describe('an update that cannot be applied', () => {
     expect(dumpViews(data)).toEqual(tables);
   });
 
-  it('is passed by the position, also as the last of a file', async () => {
-    using directory = temporaryDirectory();
-    const lines = linesOf(parseLedger('00:01 : +a alice 10\n00:02 : -b'), 'scan');
-    const feed = directory.writeLines('feed.ndjson', lines);
-    await replayInto(directory.at('data'), [feed], { onBadUpdate: 'quarantine' });
-    expect(storedOffset(directory.at('data'))).toBe(3);
-  });
-
   it('is every bad one under quarantine, and each is counted once, redelivered or not', async () => {
     using directory = temporaryDirectory();
     const data = directory.at('data');

@@ -1,14 +1,18 @@
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { getPriority } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
+import { fixture } from '../support/http/expected-answers.ts';
 import { startService } from '../support/http/service.ts';
+import { emptyUpdate } from '../support/ledger/empty-update.ts';
 import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { holdfast } from '../support/program/command.ts';
+import { freshDirectory } from '../support/program/fresh-directory.ts';
 import { openFiles } from '../support/program/open-files.ts';
-import { runProgram } from '../support/program/program.ts';
+import { MAIN, runProgram, startProgram } from '../support/program/program.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { linesOf } from '../support/views/replayed.ts';
 import { dumpViews } from '../support/views/views-dump.ts';
@@ -218,4 +222,76 @@ describe('a halt of the running program', () => {
     service.program.kill('SIGTERM');
     expect(await service.program.ended).toMatchObject({ code: 0 });
   });
+});
+
+const folder = temporaryDirectory();
+afterAll(() => folder[Symbol.dispose]());
+
+it('serve serves the page, the documents and the metrics, and refuses a port that is taken in one line', async () => {
+  await using first = await startService(['--data', folder.at('first')]);
+  const url = String((await first.program.logged('listening')).url);
+  for (const path of ['/docs', '/openapi/holdings.json', '/openapi/ledger.json', '/metrics', '/status', '/v2/version'])
+    expect((await fetch(url + path)).status, path).toBe(200);
+  const port = new URL(url).port;
+  const second = await runProgram(['serve', '--data', folder.at('second'), '--port', port, '--log-level', 'silent']);
+  expect(second).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/^holdfast: cannot listen on --host 127\.0\.0\.1 --port \d+: .*EADDRINUSE.*\n$/),
+  });
+});
+
+it('serve reads its settings from the environment', async () => {
+  const env = { HOLDFAST_DATA: folder.at('environment'), HOLDFAST_PORT: '0', HOLDFAST_SERVICE_PORT: '80' };
+  await using program = startProgram(['serve'], { env });
+  const { url } = await program.logged('listening');
+  expect((await fetch(`${String(url)}/readyz`)).status).toBe(503);
+  program.kill('SIGINT');
+  expect(await program.ended).toMatchObject({ code: 0, signal: null });
+});
+
+it('replay reads standard input', () => {
+  const input = readFileSync(fixture('story.scan.ndjson'));
+  const args = [MAIN, 'replay', '--data', folder.at('piped'), '-'];
+  const { status, stdout } = spawnSync(process.execPath, args, { input, encoding: 'utf8' });
+  expect([status, stdout]).toEqual([0, expect.stringMatching(/^applied 14 updates, /)]);
+});
+
+it('a process whose reader goes away ends without any message', () => {
+  const script = 'set -o pipefail; "$0" "$1" --help 2>said | true; echo $? >code';
+  spawnSync('bash', ['-c', script, process.execPath, MAIN], { cwd: folder.path });
+  expect([readFileSync(folder.at('code'), 'utf8'), readFileSync(folder.at('said'), 'utf8')]).toEqual(['0\n', '']);
+});
+
+const directory = freshDirectory();
+/** The widest modes that a process can make files with. */
+const OPEN = { limits: 'umask 0' };
+const DATABASES = ['lock.db', 'users.db', 'users.db-shm', 'users.db-wal', 'views.db', 'views.db-shm', 'views.db-wal'];
+
+/** The modes of the databases' files in a folder, of those that others may read or write. */
+function openToOthers(folder: string): string[] {
+  const names = readdirSync(folder).filter((name) => name.includes('.db'));
+  return names.filter((name) => (statSync(join(folder, name)).mode & 0o077) !== 0);
+}
+
+it('keeps databases and their logs private, whatever the mode of the directory and the umask', async () => {
+  const data = directory.at('data');
+  mkdirSync(data);
+  chmodSync(data, 0o755);
+  const feed = directory.writeLines('feed.ndjson', [emptyUpdate('s', 0), emptyUpdate('s', 1_000)]);
+  const args = ['serve', '--data', data, '--port', '0', '--file', feed];
+  {
+    await using service = startProgram(args, OPEN);
+    await service.logged('listening');
+    await expect.poll(() => readdirSync(data)).toEqual(expect.arrayContaining(DATABASES));
+    expect(openToOthers(data)).toEqual([]);
+    service.kill('SIGKILL');
+    await service.ended;
+  }
+  for (const name of DATABASES) chmodSync(join(data, name), 0o666);
+  {
+    await using service = startProgram(args, OPEN);
+    await service.logged('listening');
+    expect(openToOthers(data)).toEqual([]);
+  }
+  expect(statSync(data).mode & 0o777).toBe(0o755);
 });

@@ -5,35 +5,34 @@ import type { DeadLetter } from '../../src/views/store/dead-letter-store.ts';
 import { clockTime, parseLedger } from '../support/ledger/parse-ledger.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { seedMark } from '../support/scan/active-contracts.ts';
-import { outcome } from '../support/views/outcome.ts';
+import { expectCase, ledgerCases } from '../support/views/outcome.ts';
 import { linesOf, replayInto, WRITER_OPTIONS } from '../support/views/replayed.ts';
 
 const MINUTE_US = 60_000_000;
+
+const AHEAD = ledgerCases(`
+takes an update that is ahead of it as far as allowed | 13:00 : +a alice 10 | updates 1
+takes none a microsecond further | 13:00:00.000001 : +a alice 10 | halted line 1: given "2025-02-12T13:00:00.000001Z", expected a time no further ahead of our clock (2025-02-12T12:00:00Z) than --record-time-ahead-max
+halts at a checkpoint of which any time is too far ahead, even if that one would move no time | 11:55 : +a alice 10 / 11:58 : -a / checkpoint : @s1 11:59 ; @s2 13:01 | halted line 3: given "2025-02-12T13:01:00Z" & none
+`);
+const JUMPS = ledgerCases(`
+takes a jump as long as the gap allowed | 00:01 : +a alice 10 / 00:21 : -a | updates 2
+halts at a longer one of an update | 00:01 : +a alice 10 / 00:21:00.000001 : -a | halted 2025-02-12T00:01:00Z, the time reached, than --record-time-gap-max & none
+halts at a longer one of a checkpoint | 00:01 : +a alice 10 / checkpoint : @s1 00:22 | halted line 2:
+measures a jump in each migration from the time reached there, imports and first updates aside | 00:01 : +a alice 10 / import m1 : +a alice 10 / 09:00 m1 : -a / 00:11 : -a | m0 00:10: alice 10
+`);
 
 /** The rules of time and order (docs/rules.md): our clock, and jumps. */
 describe('rule 6: the clock', () => {
   const noon = { recordTimeAheadMaxUs: 60 * MINUTE_US, now: () => clockTime('12:00') };
 
-  it('lets an update be ahead of it as far as allowed, and not a microsecond further', async () => {
-    expect((await outcome('13:00 : +a alice 10', noon)).halted).toBeNull();
-    const { halted } = await outcome('13:00:00.000001 : +a alice 10', noon);
-    expect(halted).toBe(
-      'line 1: given "2025-02-12T13:00:00.000001Z", expected a time no further ahead of our clock (2025-02-12T12:00:00Z) than --record-time-ahead-max',
-    );
-  });
-
-  it('halts at a checkpoint of which any time is too far ahead, even if that one would move no time', async () => {
-    const text = '11:55 : +a alice 10\n11:58 : -a\ncheckpoint : @s1 11:59 ; @s2 13:01';
-    const { halted, snapshots } = await outcome(text, noon);
-    expect(halted).toMatch(/^line 3: given "2025-02-12T13:01:00Z"/);
-    expect(snapshots).toEqual([]);
-  });
+  it.each(AHEAD)('%s', (_, ledger, wanted) => expectCase(ledger, wanted, noon));
+  it.each(JUMPS)('%s', (_, ledger, wanted) => expectCase(ledger, wanted, { recordTimeGapMaxUs: 20 * MINUTE_US }));
 
   it('halts whatever the policy, with what came before on disk', async () => {
-    const text = '11:55 : +a alice 10\n12:01 : +b bob 20\n14:00 : -a';
-    const { halted, snapshots } = await outcome(text, { ...noon, onBadUpdate: 'quarantine' });
-    expect(halted).toMatch(/^line 3: /);
-    expect(snapshots).toEqual(['m0 12:00: alice 10']);
+    const ledger = '11:55 : +a alice 10 / 12:01 : +b bob 20 / 14:00 : -a';
+    const policy = { ...noon, onBadUpdate: 'quarantine' } as const;
+    await expectCase(ledger, 'halted line 3: & m0 12:00: alice 10', policy);
   });
 
   it('ends the halt by itself once it has come near, and only then', async () => {
@@ -67,15 +66,6 @@ describe('rule 6: the clock', () => {
     expect(await at('12:30')).toBeNull();
   });
 
-  it('halts at a jump of more than the gap allowed, of an update and of a checkpoint', async () => {
-    const gap = { recordTimeGapMaxUs: 20 * MINUTE_US };
-    expect((await outcome('00:01 : +a alice 10\n00:21 : -a', gap)).halted).toBeNull();
-    const { halted, snapshots } = await outcome('00:01 : +a alice 10\n00:21:00.000001 : -a', gap);
-    expect(halted).toContain('2025-02-12T00:01:00Z, the time reached, than --record-time-gap-max');
-    expect(snapshots).toEqual([]);
-    expect((await outcome('00:01 : +a alice 10\ncheckpoint : @s1 00:22', gap)).halted).toMatch(/^line 2: /);
-  });
-
   it.each([
     ['an update', '00:22 : -a'],
     ['a checkpoint', 'checkpoint : @s1 00:22'],
@@ -94,11 +84,5 @@ describe('rule 6: the clock', () => {
     expect(await replayInto(data, [feed], gap)).toMatchObject({ halted: null, quarantined: 0 });
     using store = openViewsStore(data);
     expect(await store.facts({ kind: 'snapshots' })).toHaveLength(4);
-  });
-
-  it('measures a jump in each migration from the time reached there, imports and first updates aside', async () => {
-    const gap = { recordTimeGapMaxUs: 20 * MINUTE_US };
-    const text = '00:01 : +a alice 10\nimport m1 : +a alice 10\n09:00 m1 : -a\n00:11 : -a';
-    expect(await outcome(text, gap)).toMatchObject({ halted: null, snapshots: ['m0 00:10: alice 10'] });
   });
 });

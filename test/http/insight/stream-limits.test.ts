@@ -1,9 +1,20 @@
 import { afterAll, expect, it } from 'vitest';
 import { openStream } from '../../support/http/event-stream.ts';
-import { MANY_OWNERS, manyChanges } from '../../support/http/many-changes.ts';
 import { startStreaming } from '../../support/http/streaming-service.ts';
+import { parseLedger, partyOf } from '../../support/ledger/parse-ledger.ts';
 import { temporaryDirectory } from '../../support/program/temporary-directory.ts';
-import { replayInto } from '../../support/views/replayed.ts';
+import { linesOf, replayInto } from '../../support/views/replayed.ts';
+
+const MANY_OWNERS = Array.from({ length: 100 }, (_, i) => partyOf(`o${i}`));
+
+/** Updates of an hour in each of which a hundred owners get a coin: with periods of a minute, 59 snapshots. */
+function manyChanges(hour: number): readonly string[] {
+  return Array.from({ length: 60 }, (_, minute) => {
+    const creates = MANY_OWNERS.map((party, i) => `+c${hour}-${minute}-${i} ${party.split('::')[0]} 1`);
+    const time = [hour, minute].map((part) => String(part).padStart(2, '0')).join(':');
+    return linesOf(parseLedger(`${time}:30 =u${hour}-${minute} : ${creates.join(' ; ')}`), 'scan');
+  }).flat();
+}
 
 /** 239 snapshots, in each of which a hundred owners change: some ten megabytes of events. */
 const folder = temporaryDirectory();

@@ -1,4 +1,4 @@
-import { afterAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, it, test } from 'vitest';
 import { openHoldings } from '../../support/http/holdings-service.ts';
 import { allRows, askTable, readTable } from '../../support/http/table-pages.ts';
 import { oddLedger } from '../../support/ledger/options.ts';
@@ -14,9 +14,11 @@ import { parseLedger, partyOf } from '../../support/ledger/parse-ledger.ts';
 import { createRandom } from '../../support/ledger/random.ts';
 import { randomLedger } from '../../support/ledger/random-ledger.ts';
 import { plainDecimal, shortTime } from '../../support/ledger/wire-text.ts';
+import { freshDirectory } from '../../support/program/fresh-directory.ts';
 import { soakCount } from '../../support/program/soak.ts';
 import { temporaryDirectory } from '../../support/program/temporary-directory.ts';
-import { TEN_MINUTES_US } from '../../support/views/replayed.ts';
+import { seededFeed } from '../../support/scan/active-contracts.ts';
+import { linesOf, replayInto, TEN_MINUTES_US } from '../../support/views/replayed.ts';
 import { replayWithForced } from '../../support/views/table-views.ts';
 
 const STRANGER = 'nobody::1220ee';
@@ -192,3 +194,20 @@ test('a coin that only a forced snapshot saw is in that one, and nowhere else', 
 function timeText(micros: number | null | undefined): string | null {
   return micros === null || micros === undefined ? null : shortTime(micros);
 }
+
+const directory = freshDirectory();
+
+it('says when the views of a migration began with the active contracts of a node, and of no other', async () => {
+  const lines = linesOf(
+    parseLedger('00:01 : +a alice 10\n00:12 : -a ; +b bob 5\n00:21 :\n00:31 :\n00:41 m1 :\n00:51 m1 :'),
+    'scan',
+  );
+  const recordTime = '2025-02-12T00:15:00.000000Z';
+  const feed = directory.writeLines('feed.ndjson', seededFeed(lines, { recordTime }));
+  expect((await replayInto(directory.at('data'), [feed])).halted).toBeNull();
+  using service = openHoldings(directory.at('data'));
+  const headOf = async (migration_id: number): Promise<object> =>
+    readTable(await (await askTable(service.app, '/holdfast/v1/snapshots', { migration_id })).text()).head;
+  expect(await headOf(0)).toMatchObject({ migration_id: 0, seeded_at: '2025-02-12T00:15:00Z' });
+  expect(await headOf(1)).toMatchObject({ migration_id: 1, seeded_at: null });
+});

@@ -1,4 +1,10 @@
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
+import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createMetrics } from '../../../src/http/prometheus.ts';
+import { createUsersArea } from '../../../src/http/users-area.ts';
+import { decodePageToken } from '../../../src/users/user-rules.ts';
 import { ask, checkAnswer } from '../../support/users/cases.ts';
 import { secretToken } from '../../support/users/keys.ts';
 import { startWorld, type World } from '../../support/users/world.ts';
@@ -87,4 +93,29 @@ describe('the limits of a body', () => {
     const body = `{"user":{"id":"plain","metadata":{"annotations":{${annotations}}}},"updateMask":{"paths":["metadata"]}}`;
     expect((await ask(large, 'xadmin', 'PATCH /v2/users/plain', body)).status).toBe(403);
   });
+});
+
+describe('a page token', () => {
+  it('of much padding is refused at once', async () => {
+    const { status, text } = await ask(world, 'admin', `GET /v2/users?pageToken=${'='.repeat(60_000)}x`);
+    expect([status, text]).toEqual([400, expect.stringContaining('Invalid page token')]);
+    // Longer than any that comes: a search whose time grows with the square of the length would not end in that of a test.
+    expect(decodePageToken(`${'='.repeat(600_000)}x`)).toBeNull();
+  });
+});
+
+it('refuses a body that fails while it is being refused', async () => {
+  const body = new ReadableStream({
+    pull: (controller) => controller.enqueue(Buffer.alloc(70_000)),
+    cancel: () => Promise.reject(new Error('gone')),
+  });
+  const app = createUsersArea({
+    users: world.area.users,
+    logger: pino({ level: 'silent' }),
+    metrics: createMetrics(),
+    clientAddress: () => '',
+  });
+  const init = { method: 'POST', body, duplex: 'half' } as RequestInit;
+  const response = await app.request('/v2/users', init, { incoming: new IncomingMessage(new Socket()) });
+  expect(response.status).toBe(413);
 });

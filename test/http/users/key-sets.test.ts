@@ -163,45 +163,33 @@ describe('what counts as a key set', () => {
   const answer = (path: string, code: number, body: string | Buffer, headers = {}): unknown =>
     keyServer.answers.set(path, (_, response) => response.writeHead(code, headers).end(body));
 
+  /** A path answers with our key set, changed. */
+  const reply =
+    (change: (text: string) => string | Buffer = (text) => text, code = 200, headers = {}) =>
+    async (path: string): Promise<unknown> =>
+      answer(path, code, change(await jwks(KEY)), headers);
+  const gzipped = (text: string): Buffer => gzipSync(text.padEnd(9_000_000));
+  const withOthers = (text: string): string => `{"keys":[{},{"kty":"oct","k":"eA","kid":"one"},${text.slice(9, -2)}]}`;
+  const elsewhere = (): string => `${keyServer.url.replace('127.0.0.1', 'localhost')}/keys`;
+
   it.each<readonly [string, (path: string) => Promise<unknown>, number]>([
     ['a redirect to the same origin', async (path) => redirect(path, '/keys'), 200],
     ['a relative redirect', async (path) => redirect(path, 'keys'), 200],
     ['two redirects', async (path) => [redirect(path, '/second'), redirect('/second', '/keys')], 401],
-    [
-      'a redirect to another origin',
-      async (path) => redirect(path, `${keyServer.url.replace('127.0.0.1', 'localhost')}/keys`),
-      401,
-    ],
+    ['a redirect to another origin', async (path) => redirect(path, elsewhere()), 401],
     ['a redirect to nowhere', async (path) => redirect(path, 'http://'), 401],
-    ['a status of 500', async (path) => answer(path, 500, await jwks(KEY)), 401],
-    ['a status of 201', async (path) => answer(path, 201, await jwks(KEY)), 401],
-    ['no JSON', async (path) => answer(path, 200, 'keys'), 401],
-    ['an object without keys', async (path) => answer(path, 200, '{"keys":{}}'), 401],
-    ['a megabyte', async (path) => answer(path, 200, (await jwks(KEY)).padEnd(1_048_576)), 200],
-    ['a megabyte and a byte', async (path) => answer(path, 200, (await jwks(KEY)).padEnd(1_048_577)), 401],
-    [
-      'much more in a small compressed document',
-      async (path) => answer(path, 200, gzipSync((await jwks(KEY)).padEnd(9_000_000)), { 'content-encoding': 'gzip' }),
-      401,
-    ],
-    [
-      'keys of other kinds together with ours',
-      async (path) =>
-        answer(path, 200, `{"keys":[{},{"kty":"oct","k":"eA","kid":"one"},${(await jwks(KEY)).slice(9, -2)}]}`),
-      200,
-    ],
+    ['a status of 500', reply(undefined, 500), 401],
+    ['a status of 201', reply(undefined, 201), 401],
+    ['no JSON', reply(() => 'keys'), 401],
+    ['an object without keys', reply(() => '{"keys":{}}'), 401],
+    ['a megabyte', reply((text) => text.padEnd(1_048_576)), 200],
+    ['a megabyte and a byte', reply((text) => text.padEnd(1_048_577)), 401],
+    ['much more in a small compressed document', reply(gzipped, 200, { 'content-encoding': 'gzip' }), 401],
+    ['keys of other kinds together with ours', reply(withOthers), 200],
     ['our kid twice', async (path) => answer(path, 200, await jwks(KEY, makeKey('ES256', 'one'))), 401],
-    ['our key for encryption', async (path) => answer(path, 200, (await jwks(KEY)).replace('"sig"', '"enc"')), 401],
-    [
-      'our key for another algorithm',
-      async (path) => answer(path, 200, (await jwks(KEY)).replace('"use"', '"alg":"ES384","use"')),
-      401,
-    ],
-    [
-      'our key with a broken point',
-      async (path) => answer(path, 200, (await jwks(KEY)).replace(/"x":"...../, '"x":"AAAAA')),
-      401,
-    ],
+    ['our key for encryption', reply((text) => text.replace('"sig"', '"enc"')), 401],
+    ['our key for another algorithm', reply((text) => text.replace('"use"', '"alg":"ES384","use"')), 401],
+    ['our key with a broken point', reply((text) => text.replace(/"x":"...../, '"x":"AAAAA')), 401],
   ])('%s', async (_, prepare, expected) => {
     addProvider('Q', 'https://q.example', `${keyServer.url}/q`);
     addMember('q', 'Q');

@@ -13,7 +13,7 @@ import type { Asked } from './world.ts';
  * The caller (a name that the world knows), the request, its body as it is sent; after the arrow the status, then for an
  * error its code (`NA`, with ` LAE` where the context says that the token is invalid) or `text` for plain text, and
  * after `~` a part of the cause. A line with `=` is a part of the answer's JSON. `<a*5>` is `aaaaa`, `<acts 2>` are two
- * different CanActAs rights.
+ * different CanActAs rights, and a step with `<each a ¦ b each>` is one step for each of them.
  */
 export interface Case {
   readonly name: string;
@@ -36,8 +36,13 @@ export function parseCases(text: string): Case[] {
     .split(/\n\n+/)
     .map((block) => {
       const [name, ...lines] = block.replaceAll(/\n {4}= /g, '\u0001').split('\n');
-      return { name: name!, steps: lines.map(parseStep) };
+      return { name: name!, steps: lines.flatMap(eachOf).map(parseStep) };
     });
+}
+
+function eachOf(line: string): string[] {
+  const [, before, each, after] = /^(.*?)<each (.*) each>(.*)$/s.exec(line) ?? [];
+  return each === undefined ? [line] : each.split(' ¦ ').map((one) => `${before}${one}${after}`);
 }
 
 function parseStep(line: string): Step {
@@ -145,7 +150,7 @@ const GRPC_OF_STATUS: Readonly<Record<number, readonly number[]>> = {
 };
 
 /** What every error body has (docs/rules.md, errors). */
-export function checkErrorForm(body: Record<string, unknown>, status: number, shown: string): void {
+function checkErrorForm(body: Record<string, unknown>, status: number, shown: string): void {
   expect(Object.keys(body), shown).toEqual(KEYS);
   expect(GRPC_OF_STATUS[status], shown).toContain(body.grpcCodeValue);
   expect(body.traceId, shown).toMatch(/^[0-9a-f]{32}$/);
