@@ -100,9 +100,8 @@ it('serve halts at a damaged batch with all before it applied, says where, and g
     const { halted, source } = await service.status();
     expect(halted).toMatchObject({ kind: 'container', code: 'broken_batch', partition: 0, offset: 2 });
     expect(source?.position).toEqual({ 0: 2, 1: 1 });
-    expect((await service.readyz()).reasons.join()).toMatch(
-      `halted at topic ${topic.name}, partition 0, offset 2: offsets 2 to 3: the batch cannot be read: it states checksum`,
-    );
+    const reason = `halted at topic ${topic.name}, partition 0, offset 2: offsets 2 to 3: the batch cannot be read: it states checksum`;
+    await service.until(reason, async () => (await service.readyz()).reasons.join().includes(reason));
   }
   expect(await holdfast('dead-letters', 'retry', '--data', data)).toMatchObject({
     code: 3,

@@ -254,7 +254,8 @@ describe('produce refuses', () => {
     for (const [args, message] of cases) {
       const run = await holdfast('produce', ...args);
       expect([run.code, run.stderr]).toEqual([2, expect.stringContaining(message)]);
-      expect(withoutNotices(run.stderr).trim().split('\n')).toHaveLength(1);
+      // On a busy machine there are also log lines of brokers that are waited for.
+      expect(run.stderr.match(/^holdfast: /gm)).toHaveLength(1);
     }
   });
 
@@ -277,7 +278,8 @@ describe('produce refuses', () => {
     for (const [file, broker, message] of cases) {
       const run = await holdfast('produce', file, '--kafka-brokers', broker, '--kafka-topic', topic.name);
       expect([run.code, run.stderr]).toEqual([1, expect.stringMatching(message)]);
-      expect(withoutNotices(run.stderr).trim().split('\n')).toHaveLength(1);
+      // On a busy machine there are also log lines of brokers that are waited for.
+      expect(run.stderr.match(/^holdfast: /gm)).toHaveLength(1);
     }
     expect((await valuesIn(topic.name)).length).toBeGreaterThan(0);
   });
