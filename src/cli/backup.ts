@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { LOCAL_SECRET_FILE } from '../users/local-secret.ts';
-import { backUp, restore } from '../views/backup.ts';
+import { backUp, restore } from '../views/views-backup.ts';
 import type { CliCommand } from './command.ts';
 
 export const backupCommand: CliCommand = {
