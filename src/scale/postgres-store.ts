@@ -52,7 +52,7 @@ export interface StoreOptions {
   readonly readMsMax?: number;
   readonly waitMsMax?: number;
   readonly ownMsMax?: number;
-  /** For why the store is not available to clients, who are not told. */
+  /** For the reason why the store is not available, which no client sees. */
   readonly logger?: Pick<Logger, 'warn'>;
 }
 

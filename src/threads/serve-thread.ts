@@ -14,7 +14,7 @@ import {
   toPortable,
 } from './thread.ts';
 
-/** Is told which buffers are transferred with an answer. */
+/** Names the buffers that are transferred with an answer. */
 export type Move = (buffers: readonly ArrayBuffer[]) => void;
 
 /** A handler for each request. Disposed of after the last answer. */

@@ -88,8 +88,8 @@ it('tells each point of the chart exactly, to the keyboard and in the table', as
   await page.keyboard.press('Home');
   for (const index of [0, 1, 2]) {
     const { record_time, total_unlocked_coin, total_locked_coin, total_coin } = snapshots[index]!;
-    const told = [shown(record_time), total_unlocked_coin, total_locked_coin, total_coin];
-    await expect.poll(() => within.locator('.readout dd').allTextContents()).toEqual(told);
+    const expected = [shown(record_time), total_unlocked_coin, total_locked_coin, total_coin];
+    await expect.poll(() => within.locator('.readout dd').allTextContents()).toEqual(expected);
     await page.keyboard.press('ArrowRight');
   }
   await within.locator('summary').click();
@@ -128,11 +128,11 @@ it('shows a point under the pointer, and a range that is drawn over', async () =
   const { page } = await dashboard.open('/');
   const within = card(page, 'Supply over time');
   const { x, y, width, height } = (await within.locator('.u-over').boundingBox())!;
-  const told = (): Promise<string[]> => within.locator('.readout dd').allTextContents();
-  const newest = await told();
+  const readout = (): Promise<string[]> => within.locator('.readout dd').allTextContents();
+  const newest = await readout();
   await page.mouse.move(x + width / 2, y + height / 2);
-  await expect.poll(told).not.toEqual(newest);
-  const [time = '', ...amounts] = await told();
+  await expect.poll(readout).not.toEqual(newest);
+  const [time = '', ...amounts] = await readout();
   const record_time = time.replace(' UTC', ':00Z').replace(' ', 'T');
   expect(amounts.at(-1)).toBe((await newestSnapshot(record_time)).total_coin);
   const before = await within.locator('input').first().inputValue();

@@ -18,8 +18,8 @@ type Codec = ReturnType<typeof createGunzip> | ReturnType<typeof createZstdDecom
 
 /**
  * The content of a file that is plain, gzip or zstd, as its first bytes show; gzip may have several members and zstd several
- * frames. Throws BrokenContainer after what zlib returned before the break. Its last output before that is lost, and cannot
- * be told from altered bytes.
+ * frames. Throws BrokenContainer after what zlib returned before the break. Its last output before that is lost: nothing
+ * distinguishes it from altered bytes.
  */
 export async function* decompressed(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   let head: Buffer = Buffer.alloc(0);

@@ -66,7 +66,7 @@ async function orElsewhere<T>(near: Promise<T>, elsewhere: () => Promise<T>): Pr
 
 /** The rankings of the last few snapshots requested. */
 export interface Rankings {
-  /** A store with cached rankings; `rank` computes one that is not cached, `join` is told of one that is being computed. */
+  /** A store with cached rankings; `rank` computes one that is not cached, `join` is called for one that is being computed. */
   over(
     store: HoldingsStore,
     rank: (place: SnapshotPlace) => Promise<Ranking>,

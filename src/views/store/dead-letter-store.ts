@@ -126,7 +126,7 @@ export class DeadLetters {
   /** The halt that is not resolved, if there is one. */
   halted(): DeadLetter | null {
     const halted = this.#halted.get() ?? null;
-    // The threads that are told of it show its place: one that cannot be parsed ends the writer, which says what to do.
+    // Other threads show its location: one that cannot be parsed ends the writer, which says what to do.
     if (halted !== null) parseColumn('dead_letter.place', halted.place, JSON.parse);
     return halted;
   }
