@@ -1,11 +1,11 @@
 import { Command, CommanderError, Option } from 'commander';
 import { pino } from 'pino';
 import { loadConfig } from '../config/load-config.ts';
-import { environmentName, type Setting, settingOption } from '../config/setting-kinds.ts';
 import { SETTINGS, type SettingKey } from '../config/setting-list.ts';
 import { HoldingsFault, type HoldingsFaultCode } from '../holdings/holdings-fault.ts';
 import { machineAdvice } from '../machine-errors.ts';
 import { Refusal } from '../refusal.ts';
+import { environmentName, type Setting, settingOption } from '../setting-kinds.ts';
 import { readVersion } from '../version.ts';
 import {
   type CliCommand,

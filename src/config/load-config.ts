@@ -1,10 +1,11 @@
 import { resolve } from 'node:path';
 import { Refusal } from '../refusal.ts';
+import { postgresConfig } from '../scale/postgres-settings.ts';
+import { environmentName, optionName, parseAs, type Setting } from '../setting-kinds.ts';
 import { parseUsersConfig } from '../users/users-config.ts';
 import { type ConfigurationFile, readConfigurationFile } from './configuration-file.ts';
-import { environmentName, optionName, parseAs, type Setting } from './setting-kinds.ts';
 import { GROUPS, SETTING_KEYS, SETTINGS, type SettingKey, type Settings } from './setting-list.ts';
-import { kafkaConfig, ledgerApiConfig, postgresConfig, scanConfig } from './source-config.ts';
+import { kafkaConfig, ledgerApiConfig, scanConfig } from './source-config.ts';
 
 /** All settings, frozen, with those of a source or a store together: its secrets and certificates are read. */
 export type Config = ReturnType<typeof loadConfig>['config'];

@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from 'prom-client';
 import type { Durations } from '../durations.ts';
+import { HoldingsFault } from '../holdings/holdings-fault.ts';
 
 /** Counts every request by its route's method and path, not its own, so that labels stay few. */
 export interface RequestMetrics {
@@ -138,4 +139,25 @@ function histogram(registry: Registry, name: string, help: string, read: () => S
     return { name, help, type: 'histogram', values };
   };
   registry.registerMetric({ name, get } as unknown as Metric);
+}
+
+/** Null where the store cannot be asked now. */
+export async function knownNow<T>(facts: Promise<T>): Promise<T | null> {
+  try {
+    return await facts;
+  } catch (error) {
+    if (error instanceof HoldingsFault) return null;
+    throw error;
+  }
+}
+
+/** Several metrics of one request are of the same reading, which is shared while it is under way. */
+export function shared<T>(read: () => Promise<T>): () => Promise<T> {
+  let reading: Promise<T> | null = null;
+  return () => {
+    reading ??= read().finally(() => {
+      reading = null;
+    });
+    return reading;
+  };
 }
