@@ -166,5 +166,7 @@ export function settingOption(
 export function parseAs<Value>(name: string, { schema, expected }: Setting<Value>, raw: unknown): Value {
   const parsed = schema.safeParse(raw);
   if (parsed.success) return parsed.data;
-  throw new Refusal(`${name}: given ${showGiven(raw)}, expected ${expected}`);
+  // A password in an address would reach the log.
+  const given = showGiven(raw).replaceAll(/:\/\/[^"]*@/g, '://...@');
+  throw new Refusal(`${name}: given ${given}, expected ${expected}`);
 }

@@ -85,8 +85,10 @@ function degradedLines({ deadLetters, source }: IngestStatus): readonly string[]
 
 /** Null where the source was applied to its end recently enough, or there is none. */
 function ingestObstacle(status: IngestStatus, readyLagMaxMs: number): Obstacle | null {
-  const { phase, source } = status;
+  const { phase, source, halted } = status;
   if (phase === 'caught_up') return null;
+  // A stored halt is known before the source is opened.
+  if (phase === 'starting' && halted !== null) return ['halted', haltLine(halted, plainCommand)];
   if (phase !== 'reading') return [phase, phaseReason(status)];
   if (source === null) return ['starting', phaseReason(status)];
   const reasons = sourceReasons(source, readyLagMaxMs);
