@@ -124,7 +124,7 @@ it('says where and why the ingest is halted, and what is degraded', async () => 
     await using service = await startService([...args, '--on-bad-update', 'quarantine']);
     await service.until('/readyz', (status) => status === 200);
     expect(await service.program.logged('updates are quarantined; this is the newest')).toMatchObject({
-      ...{ level: 40, kind: 'message', reason: expect.any(String), quarantined: 1 },
+      ...{ level: 40, kind: 'update', reason: expect.any(String), quarantined: 1 },
     });
     using stream = await openStream(await urlOf(service));
     await stream.until(() => stream.events.length === 2);
