@@ -26,6 +26,8 @@ export interface IntakeOptions extends Pick<TopicSettings, 'topic' | 'partitionI
   readonly migrationId: number;
   /** The next offset of each partition as the views have it, which may change at any time: `noteStored` is called after it. */
   readonly stored: ReadonlyMap<number, number>;
+  /** As sessions before it have read. */
+  readonly newestRecordTime: Micros | null;
 }
 
 /** What was read of a topic's partitions and not yet returned: in order, bounded, and with its position. No I/O. */
@@ -33,7 +35,7 @@ export class KafkaIntake {
   readonly #options: IntakeOptions;
   readonly #partitions: ReadonlyMap<number, PartitionBuffer>;
   readonly #merge: Merge<KafkaRecord>;
-  #newestRecordTime: Micros | null = null;
+  #newestRecordTime: Micros | null;
   /** What the topic had at one time of our clock; kept until all of it is stored. */
   #mark: { readonly at: number; readonly held: ReadonlyMap<number, PartitionBounds> } | null = null;
   #caughtUpAt: number | null = null;
@@ -41,6 +43,7 @@ export class KafkaIntake {
 
   constructor(options: IntakeOptions) {
     this.#options = options;
+    this.#newestRecordTime = options.newestRecordTime;
     this.#partitions = new Map(
       [...options.starts].map(([partition, start]) => [
         partition,

@@ -18,6 +18,7 @@ interface Made {
 function make(starts: Record<number, StartOffset>, partitionIdleMs: number | null = null): Made {
   const stored = new Map<number, number>();
   const intake = new KafkaIntake({
+    newestRecordTime: null,
     topic: 't',
     starts: new Map(Object.entries(starts).map(([partition, start]) => [Number(partition), start])),
     migrationId: 0,
