@@ -5,7 +5,7 @@ import type { Decoded } from '../../ledger/update.ts';
 import { Merge, type SortKey, sortKeyOf } from '../merge.ts';
 import type { BrokenContainer, Message } from '../source.ts';
 import type { TopicSettings } from './kafka-client.ts';
-import { SessionOver } from './kafka-errors.ts';
+import { MayPass } from './kafka-errors.ts';
 import {
   checkHeld,
   checkLastApplied,
@@ -85,7 +85,7 @@ export class KafkaIntake {
     if (buffer.isBroken) return;
     const { nextFetch, verify } = buffer;
     if (fetchedOffset !== nextFetch)
-      throw new SessionOver(`partition ${partition} continued at offset ${fetchedOffset} instead of ${nextFetch}`);
+      throw new MayPass(`partition ${partition} continued at offset ${fetchedOffset} instead of ${nextFetch}`);
     const items = recordsOf(partition, messages, fetchedOffset);
     this.#noteRecordTime(items);
     if (items.length > 0 && verify !== null && !items[0]!.broken) buffer.compare(items.shift()!);

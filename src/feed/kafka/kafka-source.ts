@@ -8,7 +8,7 @@ import {
   type SourceStart,
 } from '../source.ts';
 import { createKafkaClient, type KafkaConnection, type TopicSettings } from './kafka-client.ts';
-import { describeKafkaError, isTransient, RETRY_READING, SessionOver } from './kafka-errors.ts';
+import { describeKafkaError, isTransient, MayPass, RETRY_READING } from './kafka-errors.ts';
 import { lackingTexts, NOTHING_READ, positionsOf, startOf, type TopicTelemetry } from './kafka-positions.ts';
 import { openSession, type Session } from './kafka-session.ts';
 
@@ -103,7 +103,7 @@ export function openKafkaSource(options: KafkaSourceOptions): Source<TopicTeleme
     const batch = JSON.stringify(error.batch);
     if (batch === damaged) return error;
     damaged = batch;
-    return new SessionOver(`${error.place}: ${error.message}`);
+    return new MayPass(`${error.place}: ${error.message}`);
   }
 
   /** New partitions keep this beginning, even if the topic begins later when the next session looks. */

@@ -70,19 +70,15 @@ it('an idle partition that is passed over halts whatever the policy once it show
   const far: Row[] = [0, 3 * 3600, 3 * 3600 + 550].map((second) => ({ partition: 0, value: emptyUpdate('a', second) }));
   await topic.send([...far, { partition: 1, value: emptyUpdate('b', 5) }]);
   const options = { kafkaPartitionIdle: '300ms', onBadUpdate: 'quarantine' };
-  const late = (second: number): Promise<void> => topic.send([{ partition: 1, value: emptyUpdate('b', second) }]);
   {
     await using service = await serveTopic(topic, directory, options);
     await service.untilReady();
-    await late(3 * 3600 + 500);
-    await service.until('applied', async () => (await service.status()).counts.updates === 5);
-    expect((await service.status()).phase).toBe('reading');
   }
-  await late(100);
+  await topic.send([{ partition: 1, value: emptyUpdate('b', 100) }]);
   await using service = await serveTopic(topic, directory, options);
   await service.until('halted', async () => (await service.status()).phase === 'halted');
   const { halted, counts } = await service.status();
-  expect(halted).toMatchObject({ kind: 'overtaken', offset: 2 });
+  expect(halted).toMatchObject({ kind: 'overtaken', offset: 1 });
   expect(halted!.reason).toContain('its lane was idle, and the others went on without it');
   expect(counts.updates).toBe(0);
 });
