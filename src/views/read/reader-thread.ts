@@ -15,19 +15,7 @@ export interface ReadLoad {
   readonly waiting: number;
 }
 
-/**
- * Answers questions outside the event loop, each within a time limit (`read_too_long`). A question whose signal aborts before
- * a thread is free is dropped (`not_begun`). No `client` gets all threads.
- */
-export interface ReaderThreads extends AsyncDisposable {
-  load(): ReadLoad;
-  json(question: Question, asker: Asker): Promise<string>;
-  table(question: TableQuestion, form: TableForm, asker: Asker): Promise<TableText>;
-  ranking(place: SnapshotPlace, asker: Asker): Promise<Ranking>;
-  /** Another client waits for that ranking too: where it has not begun, it begins when either may have a thread. */
-  joinRanking(place: SnapshotPlace, client: string): void;
-  numbered(lookup: NumberedLookup, asker: Asker): Promise<readonly PartyTotals[]>;
-}
+export type ReaderThreads = ReturnType<typeof startReaderThreads>;
 
 export type NumberedLookup = Lookup<'numbered owners'>;
 
@@ -73,8 +61,12 @@ export type ReaderThreadsOptions = ReaderContract['data'] & {
   readonly readMsMax?: number;
 };
 
-/** Starts a thread, and the others with the first question. One that exceeds its time limit is terminated and replaced. */
-export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }: ReaderThreadsOptions): ReaderThreads {
+/**
+ * Starts a thread, and the others with the first question, to answer questions outside the event loop. One that exceeds its time limit
+ * (`read_too_long`) is terminated and replaced. A question whose signal aborts before a thread is free is dropped
+ * (`not_begun`). No `client` gets all threads.
+ */
+export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }: ReaderThreadsOptions) {
   const readers = new Set<Reader>();
   const waiting = new WaitingReads<Read>();
   const threadsOf = (client: string): number => [...readers].filter(({ read }) => read?.clients.has(client)).length;
@@ -157,17 +149,23 @@ export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }:
   // Most services are asked nothing that needs a thread; the first such question finds one that is up.
   startReaders(1);
   return {
-    load: () => ({ busy: [...readers].filter((reader) => reader.read !== null).length, waiting: waiting.length }),
-    json: (question, asker) => read(question.answer, asker, (thread) => thread.call('json', question)),
-    table: (question, form, asker) => read(question.table, asker, (thread) => thread.call('table', { question, form })),
-    ranking: (place, asker) =>
+    load: (): ReadLoad => ({
+      busy: [...readers].filter((reader) => reader.read !== null).length,
+      waiting: waiting.length,
+    }),
+    json: (question: Question, asker: Asker) => read(question.answer, asker, (thread) => thread.call('json', question)),
+    table: (question: TableQuestion, form: TableForm, asker: Asker) =>
+      read(question.table, asker, (thread) => thread.call('table', { question, form })),
+    ranking: (place: SnapshotPlace, asker: Asker) =>
       read(rankingOf(place), asker, (thread) => thread.call('ranking', place), RANKING_TIMES_MAX),
-    joinRanking(place, client) {
+    /** Another client waits for that ranking too: where it has not begun, it begins when either may have a thread. */
+    joinRanking(place: SnapshotPlace, client: string): void {
       waiting.find(({ name }) => name === rankingOf(place))?.clients.add(client);
       askNext();
     },
-    numbered: (lookup, asker) => read('owners by number', asker, (thread) => thread.call('numbered', lookup)),
-    async [Symbol.asyncDispose]() {
+    numbered: (lookup: NumberedLookup, asker: Asker) =>
+      read('owners by number', asker, (thread) => thread.call('numbered', lookup)),
+    async [Symbol.asyncDispose](): Promise<void> {
       stopping = true;
       waiting.stopAll('the service is stopping');
       await Promise.all([...readers].map(({ thread }) => thread.terminate()));

@@ -64,22 +64,18 @@ async function orElsewhere<T>(near: Promise<T>, elsewhere: () => Promise<T>): Pr
   }
 }
 
-/** The rankings of the last few snapshots requested. */
-export interface Rankings {
-  /** A store with cached rankings; `rank` computes one that is not cached, `join` is called for one that is being computed. */
-  over(
-    store: HoldingsStore,
-    rank: (place: SnapshotPlace) => Promise<Ranking>,
-    join?: (place: SnapshotPlace) => void,
-  ): HoldingsStore;
-}
-
-export function createRankings(): Rankings {
+/** Keeps the rankings of the last few snapshots requested. */
+export function createRankings() {
   const rankings = new LastComputed<Ranking>(
     ({ total, unlocked, locked }) => total.byteLength + unlocked.byteLength + locked.byteLength,
   );
   return {
-    over: (store, rank, join = () => {}) => ({
+    /** A store with cached rankings; `rank` computes one that is not cached, `join` is called for one that is being computed. */
+    over: (
+      store: HoldingsStore,
+      rank: (place: SnapshotPlace) => Promise<Ranking>,
+      join: (place: SnapshotPlace) => void = () => {},
+    ): HoldingsStore => ({
       facts<K extends FactKind>(lookup: Lookup<K>): Promise<Facts<K>> {
         if (lookup.kind !== 'ranking') return store.facts(lookup);
         const { migrationId, recordTime } = lookup as unknown as SnapshotPlace;
