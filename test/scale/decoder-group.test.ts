@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { describe, expect, inject, it } from 'vitest';
 import { serveDecoderMetrics } from '../../src/cli/decode-topic.ts';
 import { createKafkaClient } from '../../src/feed/kafka/kafka-client.ts';
-import { isFenced } from '../../src/feed/kafka/kafka-errors.ts';
+import { passesReopened } from '../../src/feed/kafka/kafka-errors.ts';
 import { recordOf } from '../../src/feed/kafka/kafka-record.ts';
 import { openLane } from '../../src/scale/partition-lane.ts';
 import { metricsAskedFor } from '../support/deploy/expressions.ts';
@@ -105,7 +105,7 @@ describe('members of a group', () => {
     await first.decode([record(0)]);
     const second = await open();
     expect(second.position.next).toBe(1);
-    expect(isFenced(await first.decode([record(1)]).catch((error: unknown) => error))).toBe(true);
+    expect(passesReopened(await first.decode([record(1)]).catch((error: unknown) => error))).toBe(true);
     await second.decode([record(1)]);
     for (const lane of [first, second]) await lane.close();
   });
