@@ -4,7 +4,7 @@ import type { Answers } from '../holdings/answer.ts';
 import type { Question } from '../holdings/question.ts';
 import { formatTime } from '../ledger/time.ts';
 import { mayPass } from '../machine-errors.ts';
-import type { ForceOutcome } from '../views/write/force.ts';
+import type { ForceOutcome } from '../views/write/seals.ts';
 import * as fields from './holdings-fields.ts';
 import type { HoldAnswer } from './http-server.ts';
 import {

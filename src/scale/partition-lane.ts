@@ -1,6 +1,6 @@
 import type { Kafka, Message } from 'kafkajs';
 import { readBounds, withAdmin } from '../feed/kafka/kafka-client.ts';
-import { LeftOut } from '../feed/kafka/kafka-errors.ts';
+import { leaderUnknown } from '../feed/kafka/kafka-errors.ts';
 import { hashesOf, type KafkaRecord } from '../feed/kafka/kafka-record.ts';
 import { requestsOf } from '../feed/kafka/topic-producer.ts';
 import { Refusal } from '../refusal.ts';
@@ -67,7 +67,7 @@ export async function openLane(options: LaneOptions, partition: number) {
       const send = async (topic: string, all: readonly (Message & { partition: number })[]): Promise<void> => {
         for (const messages of requestsOf(all)) {
           const sent = await transaction.send({ topic, messages, acks: -1 });
-          if (sent.length !== 1) throw new LeftOut(topic);
+          if (sent.length !== 1) throw leaderUnknown(topic);
         }
       };
       const sendOffset = (consumerGroupId: string, topic: string, offset: number, metadata?: string): Promise<void> => {
@@ -168,7 +168,7 @@ async function startPosition(
       flat: (await readBounds(admin, topics.flat)).get(partition)!,
     };
   });
-  if (committed === undefined) throw new LeftOut(topics.input);
+  if (committed === undefined) throw leaderUnknown(topics.input);
   const next = Number(committed.offset);
   if (next >= input.low && next <= input.high) return readPosition(next, committed.metadata ?? null, settings, where);
   if (next !== NO_OFFSET) {

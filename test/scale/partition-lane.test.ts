@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, inject, it } from 'vitest';
 import { createKafkaClient } from '../../src/feed/kafka/kafka-client.ts';
-import { isFenced } from '../../src/feed/kafka/kafka-errors.ts';
+import { passesReopened } from '../../src/feed/kafka/kafka-errors.ts';
 import { recordOf } from '../../src/feed/kafka/kafka-record.ts';
 import { openLane } from '../../src/scale/partition-lane.ts';
 import { keepingLogger } from '../support/kafka/reading.ts';
@@ -42,7 +42,7 @@ it('a partition that is taken over is stored by nobody else from the moment at w
     () => null,
     (error: unknown) => error,
   );
-  expect(isFenced(late)).toBe(true);
+  expect(passesReopened(late)).toBe(true);
   await second.decode([record(1)], rules);
   for (const lane of [first, second]) await lane.close();
 });

@@ -13,17 +13,7 @@ export interface ReadLoad {
   readonly waiting: number;
 }
 
-/**
- * Answers questions outside the event loop, in the order they come, each within a time limit (`read_too_long`). A question that
- * waits too long for a thread, or whose signal aborts before one is free, is dropped (`not_begun`).
- */
-export interface ReaderThreads extends AsyncDisposable {
-  load(): ReadLoad;
-  json(question: Question, signal?: AbortSignal): Promise<string>;
-  table(question: TableQuestion, form: TableForm, signal?: AbortSignal): Promise<TableText>;
-  ranking(place: SnapshotPlace): Promise<Ranking>;
-  numbered(lookup: NumberedLookup, signal?: AbortSignal): Promise<readonly PartyTotals[]>;
-}
+export type ReaderThreads = ReturnType<typeof startReaderThreads>;
 
 export type NumberedLookup = Lookup<'numbered owners'>;
 
@@ -69,8 +59,12 @@ export type ReaderThreadsOptions = ReaderContract['data'] & {
   readonly readMsMax?: number;
 };
 
-/** Starts a thread, and the others with the first question. One that exceeds its time limit is terminated and replaced. */
-export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }: ReaderThreadsOptions): ReaderThreads {
+/**
+ * Starts a thread, and the others with the first question, to answer questions outside the event loop. One that exceeds its time limit
+ * (`read_too_long`) is terminated and replaced. A question that waits too long for a thread, or whose signal aborts before one is
+ * free, is dropped (`not_begun`). They are taken in the order they come.
+ */
+export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }: ReaderThreadsOptions) {
   const readers = new Set<Reader>();
   const waiting = new Set<Read>();
   let stopping = false;
@@ -166,13 +160,19 @@ export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }:
   // Most services are asked nothing that needs a thread; the first such question finds one that is up.
   startReaders(1);
   return {
-    load: () => ({ busy: [...readers].filter((reader) => reader.read !== null).length, waiting: waiting.size }),
-    json: (question, signal) => read(question.answer, (thread) => thread.call('json', question), { signal }),
-    table: (question, form, signal) =>
+    load: (): ReadLoad => ({
+      busy: [...readers].filter((reader) => reader.read !== null).length,
+      waiting: waiting.size,
+    }),
+    json: (question: Question, signal?: AbortSignal) =>
+      read(question.answer, (thread) => thread.call('json', question), { signal }),
+    table: (question: TableQuestion, form: TableForm, signal?: AbortSignal) =>
       read(question.table, (thread) => thread.call('table', { question, form }), { signal }),
-    ranking: (place) => read('ranking', (thread) => thread.call('ranking', place), { times: RANKING_TIMES_MAX }),
-    numbered: (lookup, signal) => read('owners by number', (thread) => thread.call('numbered', lookup), { signal }),
-    async [Symbol.asyncDispose]() {
+    ranking: (place: SnapshotPlace) =>
+      read('ranking', (thread) => thread.call('ranking', place), { times: RANKING_TIMES_MAX }),
+    numbered: (lookup: NumberedLookup, signal?: AbortSignal) =>
+      read('owners by number', (thread) => thread.call('numbered', lookup), { signal }),
+    async [Symbol.asyncDispose](): Promise<void> {
       stopping = true;
       for (const read of waiting) stop(read, 'the service is stopping');
       await Promise.all([...readers].map(({ thread }) => thread.terminate()));
