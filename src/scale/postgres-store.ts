@@ -12,7 +12,7 @@ import type {
   SnapshotPlace,
 } from '../holdings/facts.ts';
 import { HoldingsFault } from '../holdings/holdings-fault.ts';
-import { LastComputed } from '../holdings/reading/last-computed.ts';
+import { LastComputed } from '../holdings/last-computed.ts';
 import { FLAT_MIGRATION_MAX, type Micros } from '../ledger/time.ts';
 import { describeServer, type PostgresSettings } from './postgres-settings.ts';
 import { type Ask, openPool } from './statement-pool.ts';

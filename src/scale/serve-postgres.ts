@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
-import { type Asker, answersFrom } from '../holdings/answer.ts';
+import { answersFrom, type SignalOf } from '../holdings/answer.ts';
 import { HoldingsFault } from '../holdings/holdings-fault.ts';
 import type { Question } from '../holdings/question.ts';
 import type { AnswerRules } from '../holdings/summary-answer.ts';
@@ -29,14 +29,15 @@ export function openPostgres(
   const sealer = startSealer(settings, logger);
   const name = describeServer(settings);
   const health = createPostgresHealth(store, { name, version, sealFailure: sealer.failure });
-  const answersOf = (asker: () => Asker) => answersFrom(store.for(asker().signal), rules);
+  const answersOf = (signalOf: SignalOf) => answersFrom(store.for(signalOf()), rules);
   let last: { readonly readiness: Promise<Readiness>; readonly atMs: number } | null = null;
   return {
     name: { store: name },
     store,
     answers: {
-      json: (question: Question, asker: () => Asker) => answersOf(asker).json(question),
-      table: (question: TableQuestion, form: TableForm, asker: () => Asker) => answersOf(asker).table(question, form),
+      json: (question: Question, signalOf: SignalOf) => answersOf(signalOf).json(question),
+      table: (question: TableQuestion, form: TableForm, signalOf: SignalOf) =>
+        answersOf(signalOf).table(question, form),
     },
     measure: (registry: Registry) => measurePostgres(registry, store),
     health,
