@@ -17,7 +17,9 @@ describe('where a message of a feed goes', () => {
   it('is the synchronizer that a message names which cannot be read, or means nothing here', () => {
     expect(destinationFor(null, bytes('{"synchronizer_id": "s", "record_time":'))).toEqual({ synchronizerId: 's' });
     const topology = bytes('{"update":{"TopologyTransaction":{"value":{"synchronizerId":"t"}}}}');
-    expect(destinationFor({ kind: 'ignored', what: 'topology' }, topology)).toEqual({ synchronizerId: 't' });
+    expect(destinationFor({ kind: 'ignored', what: 'topology transaction' }, topology)).toEqual({
+      synchronizerId: 't',
+    });
   });
 });
 

@@ -326,7 +326,7 @@ describe('verify while a writer runs', () => {
     let completed = 0;
     for await (const chunk of fileBatches(feed, { chunkBytes: 3_000 })) {
       expect(writer.apply(chunk)).toEqual({ done: true });
-      if (chunk.messages.length % 2 === 0) writer.commit();
+      if (chunk.length % 2 === 0) writer.commit();
       if (steps.next().done !== true) continue;
       completed++;
       steps = verifyAgain();

@@ -1,11 +1,4 @@
-import {
-  bytesOf,
-  cursorAfter,
-  type DecodedBatch,
-  type DecodedMessage,
-  lengthOf,
-  sha256Of,
-} from '../../feed/decoded-batch.ts';
+import { bytesOf, type DecodedBatch, type DecodedMessage, lengthOf, sha256Of } from '../../feed/decoded-batch.ts';
 import type { BrokenContainer, NamedSource } from '../../feed/source.ts';
 import type { BadUpdate } from '../../ledger/bad-update.ts';
 import type { Micros } from '../../ledger/time.ts';
@@ -22,8 +15,8 @@ export function deadLetterOf(
   bad: BadUpdate,
   { source, now, leftOut }: { source: NamedSource; now: Micros; leftOut: (contractId: string) => number | null },
 ): Omit<DeadLetter, 'id' | 'decision'> {
-  const { lane, offset } = message;
-  const location = { lane, offset, cursor: cursorAfter(message) };
+  const { lane, offset, cursor } = message;
+  const location = { lane, offset, cursor };
   return {
     kind: DEAD_LETTER_KINDS[bad.code],
     ...causeOf(bad, leftOut),

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { cursorAfter, type DecodedBatch, type DecodedMessage, sha256Of } from '../../feed/decoded-batch.ts';
+import { type DecodedBatch, type DecodedMessage, messagesOf, sha256Of } from '../../feed/decoded-batch.ts';
 import type { NamedSource, StoredLane, StoredSource } from '../../feed/source.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { parseColumn, type Stored } from '../store/columns.ts';
@@ -76,11 +76,11 @@ export function positionsAfter(
   { from, to }: { from: number; to: number },
 ): ReadonlyMap<string, Position> {
   const last = new Map<string, DecodedMessage>();
-  for (let i = from; i < to; i++) last.set(batch.messages[i]!.lane, batch.messages[i]!);
+  for (const message of messagesOf(batch, from, to)) last.set(message.lane, message);
   return new Map(
     [...last].map(([lane, message]) => {
       const sha256 = stateOf(lanes, lane).start === null ? null : sha256Of(batch, message);
-      return [lane, { cursor: cursorAfter(message), sha256 }];
+      return [lane, { cursor: message.cursor, sha256 }];
     }),
   );
 }
