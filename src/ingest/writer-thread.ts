@@ -3,7 +3,7 @@ import { Refusal } from '../refusal.ts';
 import type { ThreadContract, ThreadLogger } from '../threads/thread.ts';
 import { startThread, threadFile, WRITING } from '../threads/thread.ts';
 import type { DirectorySettings } from '../views/store/database.ts';
-import type { ForceOutcome } from '../views/write/force.ts';
+import type { ForceOutcome } from '../views/write/seals.ts';
 import type { IngestStatus } from './ingest-status.ts';
 
 /** What the writer's thread is started with. */

@@ -83,15 +83,14 @@ function checkBackup(backup: string): void {
 }
 
 function quickCheck(file: string): unknown {
+  let db: DatabaseFile.Database | undefined;
   try {
-    const db = new DatabaseFile(file, { readonly: true, fileMustExist: true });
-    try {
-      return db.pragma('quick_check(1)', { simple: true });
-    } finally {
-      db.close();
-    }
+    db = new DatabaseFile(file, { readonly: true, fileMustExist: true });
+    return db.pragma('quick_check(1)', { simple: true });
   } catch (error) {
     throw new Refusal(`${file} cannot be read (${(error as Error).message}): use another backup`, { cause: error });
+  } finally {
+    db?.close();
   }
 }
 

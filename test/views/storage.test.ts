@@ -162,7 +162,7 @@ function sorted(runs: readonly (readonly string[])[], atOnce: number): string[] 
     () => buffers,
     count,
     (part) => found.push(...(part.toString('hex').match(/.{64}/g) ?? [])),
-    { atOnce },
+    atOnce,
   );
   return found;
 }

@@ -22,21 +22,29 @@ type Codec = ReturnType<typeof createGunzip> | ReturnType<typeof createZstdDecom
  * distinguishes it from altered bytes.
  */
 export async function* decompressed(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
-  let head: Buffer = Buffer.alloc(0);
-  while (head.length < MAGIC_BYTES) {
-    const { value, done } = await chunks.next();
-    if (done === true) break;
-    head = head.length === 0 ? value : Buffer.concat([head, value]);
-  }
+  const { head, all } = await peek(chunks, ({ length }) => length >= MAGIC_BYTES);
   const magic = head.toString('hex', 0, MAGIC_BYTES);
-  const all = prepend(head, chunks);
   if (GZIP_MAGIC.test(magic)) yield* decompress(all, 'gzip', () => createGunzip({ chunkSize: OUTPUT_BYTES }));
   else if (ZSTD_MAGIC.test(magic))
     yield* decompress(all, 'zstd', () => createZstdDecompress({ chunkSize: OUTPUT_BYTES }));
   else yield* all;
 }
 
-export async function* prepend(head: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
+/** Reads until the head is long enough; `all`: all bytes, those of the head included. */
+export async function peek(
+  chunks: AsyncGenerator<Buffer>,
+  isEnough: (head: Buffer) => boolean,
+): Promise<{ head: Buffer; all: AsyncGenerator<Buffer> }> {
+  let head: Buffer = Buffer.alloc(0);
+  while (!isEnough(head)) {
+    const { value, done } = await chunks.next();
+    if (done === true) break;
+    head = head.length === 0 ? value : Buffer.concat([head, value]);
+  }
+  return { head, all: prepend(head, chunks) };
+}
+
+async function* prepend(head: Buffer, rest: AsyncGenerator<Buffer>): AsyncGenerator<Buffer> {
   if (head.length > 0) yield head;
   yield* rest;
 }

@@ -168,9 +168,8 @@ export async function* containerBatches(
 }
 
 function tooLarge(path: string, shape: 'array' | 'page', bytesMax: number): Refusal {
-  const what = shape === 'array' ? 'JSON array' : 'Scan page';
+  const [what, filter] = shape === 'array' ? ['JSON array', '.[]'] : ['Scan page', '.transactions[]'];
   const size = bytesMax >= MIB ? `${bytesMax / MIB} MiB` : `${bytesMax} bytes`;
-  const filter = shape === 'array' ? '.[]' : '.transactions[]';
   return new Refusal(
     `feed file ${path} is a ${what} of more than ${size}; convert it to one update per line: jq -c '${filter}'`,
   );

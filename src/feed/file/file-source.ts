@@ -7,7 +7,7 @@ import { isMachineError } from '../../machine-errors.ts';
 import { Refusal } from '../../refusal.ts';
 import { CONTAINER_BYTES_MAX, LINE_BYTES_MAX, OVERLONG_HEAD_BYTES } from '../limits.ts';
 import type { Message, Source, SourceKind } from '../source.ts';
-import { decompressed, prepend } from './decompress.ts';
+import { decompressed, peek } from './decompress.ts';
 import { containerBatches, FILE_LANE, lineBatches, type MessageLimits } from './file-messages.ts';
 
 const STANDARD_INPUT = 0;
@@ -36,8 +36,6 @@ export interface FileOptions extends Partial<MessageLimits> {
   readonly headBytes?: number;
 }
 
-type AllOptions = Required<FileOptions> & { readonly path: string };
-
 const USUAL: Required<FileOptions> = {
   lineBytesMax: LINE_BYTES_MAX,
   overlongHeadBytes: OVERLONG_HEAD_BYTES,
@@ -54,25 +52,23 @@ export const FILE_KIND: SourceKind<{ readonly path: string }, never> = {
   placeOf: ({ offset }) => ({ partition: null, message: offset }),
   // The feed thread copies a batch before it requests the next one.
   open: async ({ path }) => openFileSource(path, { reuseBuffers: true }),
-  follow: (name) => ({
-    status({ lanes, progress, isAtEnd }) {
-      const { read = null, total = null } = progress ?? {};
-      const cursor = lanes.get(FILE_LANE)?.cursor;
-      const next = cursor === undefined ? null : Number(cursor);
-      const left = read === null || total === null ? null : total - read;
-      const lagBytes = isAtEnd ? 0 : left;
-      return {
-        stopped: `${name} is not read to its end yet`,
-        blocking: [],
-        caughtUpAt: null,
-        lagMessages: null,
-        lagBytes,
-        lagSeconds: isAtEnd ? 0 : null,
-        positions: next === null ? {} : { [FILE_LANE]: next },
-        details: { position: { next_message: next }, read_bytes: read, total_bytes: total, lag_bytes: lagBytes },
-      };
-    },
-  }),
+  status(name, { lanes, progress, isAtEnd }) {
+    const { read = null, total = null } = progress ?? {};
+    const cursor = lanes.get(FILE_LANE)?.cursor;
+    const next = cursor === undefined ? null : Number(cursor);
+    const left = read === null || total === null ? null : total - read;
+    const lagBytes = isAtEnd ? 0 : left;
+    return {
+      stopped: `${name} is not read to its end yet`,
+      blocking: [],
+      caughtUpAt: null,
+      lagMessages: null,
+      lagBytes,
+      lagSeconds: isAtEnd ? 0 : null,
+      positions: next === null ? {} : { [FILE_LANE]: next },
+      details: { position: { next_message: next }, read_bytes: read, total_bytes: total, lag_bytes: lagBytes },
+    };
+  },
 };
 
 /**
@@ -115,6 +111,8 @@ export function readableSize(path: string): number | null {
   return stat.isFile() ? stat.size : null;
 }
 
+type AllOptions = Required<FileOptions> & { readonly path: string };
+
 /** An abort is a clean end, but not the end of the file: a line cut by it is not returned. */
 async function* batches(
   bytes: AsyncGenerator<Buffer>,
@@ -123,9 +121,12 @@ async function* batches(
 ): AsyncGenerator<readonly Message[]> {
   try {
     const content = firstBytes(decompressed(bytes), options.headBytes);
-    const { shape, chunks } = await peekShape(content, options.path);
-    const all = shape === 'lines' ? lineBatches(chunks, options) : containerBatches(chunks, { ...options, shape });
-    for await (const batch of all) {
+    const textOf = (head: Buffer): string => head.toString('utf8', 0, LOOK_AHEAD_BYTES);
+    const isEnough = (head: Buffer): boolean => head.length >= LOOK_AHEAD_BYTES || !UNDECIDED.test(textOf(head));
+    const { head, all } = await peek(content, isEnough);
+    const shape = shapeOf(textOf(head), options.path);
+    const found = shape === 'lines' ? lineBatches(all, options) : containerBatches(all, { ...options, shape });
+    for await (const batch of found) {
       // A small compressed file may hold very many of them after the bytes that were read last.
       if (signal.aborted) return;
       yield batch;
@@ -152,26 +153,11 @@ const PAGE = /^\s*\{\s*"transactions"\s*:/;
 const UNDECIDED = /^\s*(\{\s*("[a-z]*"?\s*)?)?$/;
 const PRINTED = /^\s*\{[ \t\r]*\n/;
 
-/**
- * Reads as far as needed to see the shape: an array begins with a bracket, a page with the key `transactions`. The `chunks`
- * returned are all bytes, including those read. Throws a Refusal for objects printed over several lines.
- */
-async function peekShape(
-  content: AsyncGenerator<Buffer>,
-  path: string,
-): Promise<{ shape: 'lines' | 'array' | 'page'; chunks: AsyncGenerator<Buffer> }> {
-  let head: Buffer = Buffer.alloc(0);
-  let text: string;
-  do {
-    const { value, done } = await content.next();
-    if (done !== true) head = head.length === 0 ? value : Buffer.concat([head, value]);
-    text = head.toString('utf8', 0, LOOK_AHEAD_BYTES);
-    if (done === true) break;
-  } while (UNDECIDED.test(text) && head.length < LOOK_AHEAD_BYTES);
-  const chunks = prepend(head, content);
-  if (text.trimStart().startsWith('[')) return { shape: 'array', chunks };
-  if (PAGE.test(text)) return { shape: 'page', chunks };
-  if (!PRINTED.test(text)) return { shape: 'lines', chunks };
+/** An array begins with a bracket, a page with the key `transactions`. Throws a Refusal for objects printed over several lines. */
+function shapeOf(head: string, path: string): 'lines' | 'array' | 'page' {
+  if (head.trimStart().startsWith('[')) return 'array';
+  if (PAGE.test(head)) return 'page';
+  if (!PRINTED.test(head)) return 'lines';
   throw new Refusal(
     `feed file ${path} has JSON printed over several lines, expected one update per line, an array or a Scan page; convert it: jq -c .`,
   );
@@ -185,14 +171,9 @@ async function* fileChunks(options: AllOptions, signal: AbortSignal): AsyncGener
   const { path } = options;
   const fd = path === '-' ? STANDARD_INPUT : await promisify(open)(path, READ_AT_ONCE);
   const stat = await promisify(fstat)(fd);
-  // A read of a pipe or terminal waits until something is written, and a thread cannot end while a read is pending.
-  if (stat.isFIFO() || stat.isSocket() || isatty(fd)) yield* arrivingChunks(fd, signal);
-  else yield* storedChunks(fd, options, signal);
-}
-
-/** What others write, as it comes; waits for a pipe that has no writer yet. */
-async function* arrivingChunks(fd: number, signal: AbortSignal): AsyncGenerator<Buffer> {
   const isTerminal = isatty(fd);
+  if (!stat.isFIFO() && !stat.isSocket() && !isTerminal) return yield* storedChunks(fd, options, signal);
+  // A read of a pipe or terminal waits until something is written, and a thread cannot end while a read is pending.
   const stream = isTerminal ? new ReadStream(fd) : new Socket({ fd, readable: true, writable: false });
   try {
     yield* addAbortSignal(signal, stream);

@@ -2,8 +2,7 @@ import type { Database } from 'better-sqlite3';
 import type { ContractFacts, Lookup, PageFacts } from '../../holdings/facts.ts';
 import { coinContent } from '../../ledger/coin.ts';
 import { idText, type StoredId } from '../../ledger/contract-id.ts';
-import { coinEntity } from '../../ledger/templates.ts';
-import { unitsOf } from '../store/columns.ts';
+import { type CoinRow, coinTerms } from '../store/columns.ts';
 import type { StoredSnapshot } from './stored-snapshots.ts';
 
 /**
@@ -18,39 +17,27 @@ interface Entry {
   readonly no: number;
 }
 
-interface ContractRow {
-  readonly party: string;
-  readonly locked: bigint;
-  readonly amount: bigint | Buffer;
-  readonly rate: bigint | Buffer;
-  readonly round: bigint;
+interface ContractRow extends CoinRow {
   readonly createdAt: bigint;
   readonly node: bigint;
   readonly contractId: StoredId;
   readonly updateId: StoredId | null;
-  readonly extra: string | null;
   readonly templateId: string;
   readonly packageName: string;
 }
 
 /** Where a page begins: after that contract. */
-interface Start {
-  readonly createdAt: number;
-  readonly id: string;
-}
-
+type Start = { readonly createdAt: number; readonly id: string };
 const BEGINNING: Start = { createdAt: -1, id: '' };
 
 /** A row's contract id as text, which SQLite orders by its UTF-8 bytes; where it is stored as bytes, they are lower-case hex. */
 const ID = "CASE typeof(contract_id) WHEN 'blob' THEN lower(hex(contract_id)) ELSE contract_id END";
 
-export type ReadPage = (snapshot: StoredSnapshot, lookup: Omit<Lookup<'page'>, 'kind' | 'snapshot'>) => PageFacts;
-
 /**
  * Reads pages. Contracts are ordered by created_at, then contract id; all coins of an update have one created_at, so whole
  * groups of equal times are read, and then sorted by id.
  */
-export function createPageReader(db: Database): ReadPage {
+export function createPageReader(db: Database) {
   const ownerNo = db
     .prepare<[number, string], number>('SELECT id FROM owner WHERE migration_id = ? AND party = ?')
     .pluck();
@@ -77,7 +64,7 @@ export function createPageReader(db: Database): ReadPage {
   );
   const contract = db
     .prepare<[number], ContractRow>(
-      `SELECT party, locked, amount, rate, round, created_at AS createdAt, node, contract_id AS contractId,
+      `SELECT party AS owner, locked, amount, rate, round, created_at AS createdAt, node, contract_id AS contractId,
          update_id AS updateId, args AS extra, template_id AS templateId, package_name AS packageName
        FROM holding JOIN owner ON owner.id = holding.owner JOIN template ON template.id = holding.template WHERE no = ?`,
     )
@@ -126,32 +113,23 @@ export function createPageReader(db: Database): ReadPage {
       if (row === undefined) throw new Error(`holding ${no} is not in views.db`);
       chars += row.extra?.length ?? 0;
       if (chars > PAGE_CHARS_MAX && contracts.length > 0) return { fitting: contracts.length };
-      contracts.push(contractOf(row, dso));
+      contracts.push({
+        ...coinContent(coinTerms(row), dso),
+        contractId: idText(row.contractId),
+        templateId: row.templateId,
+        packageName: row.packageName,
+        updateId: row.updateId === null ? null : idText(row.updateId),
+        node: Number(row.node),
+        createdAt: Number(row.createdAt),
+      });
     }
     return contracts;
   }
 
-  function contractOf(row: ContractRow, dso: string): ContractFacts {
-    const terms = {
-      entity: coinEntity(row.locked === 1n),
-      owner: row.party,
-      amount: unitsOf(row.amount),
-      rate: unitsOf(row.rate),
-      round: row.round,
-      extra: row.extra,
-    } as const;
-    return {
-      ...coinContent(terms, dso),
-      contractId: idText(row.contractId),
-      templateId: row.templateId,
-      packageName: row.packageName,
-      updateId: row.updateId === null ? null : idText(row.updateId),
-      node: Number(row.node),
-      createdAt: Number(row.createdAt),
-    };
-  }
-
-  return (snapshot, { owners, after, pageSize }) => {
+  return (
+    snapshot: StoredSnapshot,
+    { owners, after, pageSize }: Pick<Lookup<'page'>, 'owners' | 'after' | 'pageSize'>,
+  ): PageFacts => {
     const { migrationId, seq } = snapshot;
     const start = after === null ? BEGINNING : tokenRow.get({ no: after, seq, migrationId });
     if (start === undefined) return { found: 'no such token' };

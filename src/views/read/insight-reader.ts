@@ -18,7 +18,6 @@ import { multiplesWithin } from '../../holdings/snapshot-grid.ts';
 import { createVersionReader, rankOwners, type Version, type VersionReader } from './owner-versions.ts';
 import {
   createGridReader,
-  createMigrationReader,
   NOT_BOUNDED,
   prepareSnapshots,
   type ReadKinds,
@@ -49,7 +48,6 @@ export function createInsightReaders(
     .pluck();
   const partyOf = db.prepare<[number], string>('SELECT party FROM owner WHERE id = ?').pluck();
   const versions = createVersionReader(db);
-  const migrations = createMigrationReader(db);
   const gridOf = createGridReader(db);
   const listOwners = createOwnerList(db, versions);
 
@@ -61,7 +59,7 @@ export function createInsightReaders(
   }
 
   function gridIn(migrationId: number): SealedGrid | null {
-    const migration = migrations.find(BigInt(migrationId));
+    const migration = snapshots.migration(BigInt(migrationId));
     return migration === null ? null : gridOf(migration);
   }
 
@@ -72,7 +70,7 @@ export function createInsightReaders(
   }
 
   function changesOfOwners({ migrationId, owners, ...times }: OwnersChangesLookup): readonly (readonly Change[])[] {
-    const migration = migrations.find(BigInt(migrationId));
+    const migration = snapshots.migration(BigInt(migrationId));
     const grid = migration && gridOf(migration);
     if (grid === null) return owners.map(() => []);
     const { from, to } = multiplesWithin(times, migration!.periodUs);
@@ -83,8 +81,8 @@ export function createInsightReaders(
   }
 
   return {
-    migration: ({ migrationId }) => migrations.find(migrationId),
-    'listed snapshots': (lookup) => migrations.list(lookup),
+    migration: ({ migrationId }) => snapshots.migration(migrationId),
+    'listed snapshots': (lookup) => snapshots.list(lookup),
     changes: (lookup, budget) => {
       requireUnbounded(budget);
       const owner = ownerNo.get(lookup.migrationId, lookup.party);

@@ -9,15 +9,7 @@ export interface Version {
   readonly totals: Totals;
 }
 
-/** The versions of owners. Only unbounded reads go through more than one of them. */
-export interface VersionReader {
-  /** The newest up to an interval. */
-  at(owner: number, seq: number): Version | null;
-  /** Those of some intervals, both inclusive. */
-  between(owner: number, range: { readonly from: number; readonly to: number }, order: Order): Iterable<Version>;
-  /** The newest of each owner of a migration up to an interval, by number. */
-  all(migrationId: number, seq: number): Iterable<{ readonly owner: number; readonly totals: Totals }>;
-}
+export type VersionReader = ReturnType<typeof createVersionReader>;
 
 interface VersionRow {
   readonly seq: number;
@@ -27,8 +19,8 @@ interface VersionRow {
 /** So many that what a statement costs is shared by many, and that they are little in memory. */
 const OWNERS_AT_ONCE = 1_000;
 
-/** `? + 0`: see views/store/database.ts. */
-export function createVersionReader(db: Database): VersionReader {
+/** The versions of owners. Only unbounded reads go through more than one of them. `? + 0`: see views/store/database.ts. */
+export function createVersionReader(db: Database) {
   const newest = db.prepare<[number, number], VersionRow>(
     'SELECT seq, v FROM owner_total WHERE owner = ? + 0 AND seq <= ? ORDER BY seq DESC LIMIT 1',
   );
@@ -39,14 +31,17 @@ export function createVersionReader(db: Database): VersionReader {
   const inOrder = { asc: between('asc'), desc: between('desc') };
   const versionOf = ({ seq, v }: VersionRow): Version => ({ seq, totals: totalsIn(v) });
   return {
-    at(owner, seq) {
+    /** The newest up to an interval. */
+    at(owner: number, seq: number): Version | null {
       const row = newest.get(owner, seq);
       return row === undefined ? null : versionOf(row);
     },
-    *between(owner, { from, to }, order) {
+    /** Those of some intervals, both inclusive. */
+    *between(owner: number, { from, to }: { from: number; to: number }, order: Order): Iterable<Version> {
       for (const row of inOrder[order].iterate(owner, from, to)) yield versionOf(row);
     },
-    *all(migrationId, seq) {
+    /** The newest of each owner of a migration up to an interval, by number. */
+    *all(migrationId: number, seq: number): Iterable<{ readonly owner: number; readonly totals: Totals }> {
       // By number, their versions lie one after the other; and many rows at once cost less than each by itself.
       const rows = db
         .prepare<[number, number, number, number], [owner: number, v: Buffer | null]>(

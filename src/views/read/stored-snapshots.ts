@@ -45,14 +45,7 @@ interface SnapshotRow extends Omit<StoredSnapshot, 'forced' | 'unlocked' | 'lock
   readonly digest: Buffer | null;
 }
 
-export interface SnapshotReader {
-  find(choice: SnapshotChoice): StoredSnapshot | null;
-  after(query: TimeQuery): StoredSnapshot | null;
-  newest(): readonly StoredSnapshot[];
-  all(): readonly StoredSnapshot[];
-  /** The largest migration seen. */
-  lastMigration(): number | null;
-}
+export type SnapshotReader = ReturnType<typeof createSnapshotReader>;
 
 /** Rows of sealed snapshots; `rest` says which. */
 export function prepareSnapshots<P extends unknown[]>(db: Database, rest: string): Statement<P, SnapshotRow> {
@@ -73,12 +66,9 @@ export function snapshotOf(row: SnapshotRow | undefined): StoredSnapshot | null 
   };
 }
 
-/** Newest first. `? + 0`: see views/store/database.ts. */
-const NEWEST = 'WHERE migration_id = ? + 0 ORDER BY record_time DESC LIMIT 1';
-
-/** Look-ups of sealed snapshots. Requested times may be of any year from 1 to 9999, so they are bigints. */
-export function createSnapshotReader(db: Database): SnapshotReader {
-  const exact = prepareSnapshots<[bigint, bigint]>(db, 'WHERE migration_id = ? AND record_time = ?');
+/** Look-ups and lists of sealed snapshots. Requested times may be of any year from 1 to 9999, so they are bigints. */
+export function createSnapshotReader(db: Database) {
+  const exact = prepareSnapshots<[number | bigint, number | bigint]>(db, 'WHERE migration_id = ? AND record_time = ?');
   const timeBefore = db
     .prepare<[bigint, bigint], number>(
       'SELECT record_time FROM snapshot WHERE migration_id = ? + 0 AND record_time <= ? ORDER BY record_time DESC LIMIT 1',
@@ -89,9 +79,25 @@ export function createSnapshotReader(db: Database): SnapshotReader {
     'WHERE migration_id = ? + 0 AND record_time > ? ORDER BY record_time LIMIT 1',
   );
   const larger = prepareSnapshots<[bigint]>(db, 'WHERE migration_id > ? ORDER BY migration_id, record_time LIMIT 1');
-  const newestOf = prepareSnapshots<[bigint]>(db, NEWEST);
+  // `? + 0`: see views/store/database.ts.
+  const newestOf = prepareSnapshots<[bigint]>(db, 'WHERE migration_id = ? + 0 ORDER BY record_time DESC LIMIT 1');
   const lastMigration = db.prepare<[], number | null>('SELECT max(migration_id) FROM migration').pluck();
   const migrationIds = db.prepare<[], number>('SELECT migration_id FROM migration ORDER BY migration_id').pluck();
+  const newestSealed = db.prepare<[], bigint | null>('SELECT max(migration_id) FROM snapshot').pluck().safeIntegers();
+  const setting = db.prepare<[], { periodUs: number; dso: string | null }>(
+    'SELECT period AS periodUs, dso FROM setting',
+  );
+  // An import without its marker has no snapshot.
+  const seededAt = db
+    .prepare<[number], number | null>('SELECT seeded_at FROM migration WHERE migration_id = ?')
+    .pluck();
+  const oldestOf = prepareSnapshots<[bigint]>(db, 'WHERE migration_id = ? + 0 ORDER BY record_time LIMIT 1');
+  const between = (order: string) =>
+    prepareSnapshots<[number, number, number, number]>(
+      db,
+      `WHERE migration_id = ? + 0 AND record_time BETWEEN ? AND ? ORDER BY record_time ${order} LIMIT ?`,
+    );
+  const inOrder = { asc: between('asc'), desc: between('desc') };
   /** Sealed snapshots never change, so those found are cached; the oldest entry is dropped first. */
   const found = new Map<string, StoredSnapshot>();
 
@@ -106,84 +112,54 @@ export function createSnapshotReader(db: Database): SnapshotReader {
     return snapshot;
   }
 
+  function find({ migrationId, recordTime, match }: SnapshotChoice): StoredSnapshot | null {
+    const migration = migrationId ?? lastMigration.get();
+    if (migration === undefined || migration === null) return null;
+    if (recordTime === null) return snapshotOf(newestOf.get(BigInt(migration)));
+    const time = match === 'exact' ? recordTime : timeBefore.get(BigInt(migration), recordTime);
+    return time === undefined ? null : findExactly(BigInt(migration), BigInt(time));
+  }
+
+  function migration(wanted: bigint | null): SealedMigration | null {
+    const migrationId = wanted ?? newestSealed.get() ?? null;
+    const newest = migrationId === null ? null : snapshotOf(newestOf.get(migrationId));
+    if (migrationId === null || newest === null) return null;
+    const oldest = snapshotOf(oldestOf.get(migrationId))!;
+    const seeded = seededAt.get(newest.migrationId) ?? null;
+    return { migrationId: newest.migrationId, ...setting.get()!, seededAt: seeded, oldest, newest };
+  }
+
+  /** Those at the multiples of a time, whose record times are known, so no other is read. */
+  function listEvery(every: number, { migrationId, order, rows, ...lookup }: ListedSnapshotsLookup): StoredSnapshot[] {
+    const grid = gridOf(migration(BigInt(migrationId))!);
+    const range = { from: Math.max(lookup.from, grid.from), to: Math.min(lookup.to, grid.to) };
+    const { from, to } = multiplesWithin(range, every);
+    const listed: StoredSnapshot[] = [];
+    for (let past = 0; from + past <= to && listed.length < rows; past += every)
+      listed.push(snapshotOf(exact.get(migrationId, order === 'asc' ? from + past : to - past))!);
+    return listed;
+  }
+
   return {
-    find({ migrationId, recordTime, match }) {
-      const migration = migrationId ?? lastMigration.get();
-      if (migration === undefined || migration === null) return null;
-      if (recordTime === null) return snapshotOf(newestOf.get(BigInt(migration)));
-      const time = match === 'exact' ? recordTime : timeBefore.get(BigInt(migration), recordTime);
-      return time === undefined ? null : findExactly(BigInt(migration), BigInt(time));
-    },
-    after: ({ migrationId, recordTime }) => snapshotOf(after.get(migrationId, recordTime) ?? larger.get(migrationId)),
+    find,
+    after: ({ migrationId, recordTime }: TimeQuery) =>
+      snapshotOf(after.get(migrationId, recordTime) ?? larger.get(migrationId)),
     newest: () => migrationIds.all().flatMap((migrationId) => snapshotOf(newestOf.get(BigInt(migrationId))) ?? []),
     // Prepared when first needed: a server never lists all of them.
     all: () =>
       prepareSnapshots<[]>(db, 'ORDER BY migration_id, record_time')
         .all()
         .map((row) => snapshotOf(row)!),
+    /** The largest migration seen. */
     lastMigration: () => lastMigration.get() ?? null,
-  };
-}
-
-/** Migrations that have a snapshot, and lists of their snapshots. */
-export interface MigrationReader {
-  /** Null: the newest one. */
-  find(migrationId: bigint | null): SealedMigration | null;
-  list(lookup: ListedSnapshotsLookup): readonly StoredSnapshot[];
-}
-
-export function createMigrationReader(db: Database): MigrationReader {
-  const newestId = db.prepare<[], bigint | null>('SELECT max(migration_id) FROM snapshot').pluck().safeIntegers();
-  const setting = db.prepare<[], { periodUs: number; dso: string | null }>(
-    'SELECT period AS periodUs, dso FROM setting',
-  );
-  // An import without its marker has no snapshot.
-  const seededAt = db
-    .prepare<[number], number | null>('SELECT seeded_at FROM migration WHERE migration_id = ?')
-    .pluck();
-  const oldest = prepareSnapshots<[bigint]>(db, 'WHERE migration_id = ? + 0 ORDER BY record_time LIMIT 1');
-  const newest = prepareSnapshots<[bigint]>(db, NEWEST);
-  const exact = prepareSnapshots<[number, number]>(db, 'WHERE migration_id = ? AND record_time = ?');
-  const between = (order: string) =>
-    prepareSnapshots<[number, number, number, number]>(
-      db,
-      `WHERE migration_id = ? + 0 AND record_time BETWEEN ? AND ? ORDER BY record_time ${order} LIMIT ?`,
-    );
-  const inOrder = { asc: between('asc'), desc: between('desc') };
-
-  function find(wanted: bigint | null): SealedMigration | null {
-    const migrationId = wanted ?? newestId.get() ?? null;
-    const last = migrationId === null ? null : snapshotOf(newest.get(migrationId));
-    if (migrationId === null || last === null) return null;
-    const first = snapshotOf(oldest.get(migrationId))!;
-    const seeded = seededAt.get(last.migrationId) ?? null;
-    return { migrationId: last.migrationId, ...setting.get()!, seededAt: seeded, oldest: first, newest: last };
-  }
-
-  /** Those at the multiples of a time, whose record times are known, so no other is read. */
-  function listEvery(every: number, { migrationId, order, rows, ...lookup }: ListedSnapshotsLookup): StoredSnapshot[] {
-    const grid = gridOf(find(BigInt(migrationId))!);
-    const range = { from: Math.max(lookup.from, grid.from), to: Math.min(lookup.to, grid.to) };
-    const { from, to } = multiplesWithin(range, every);
-    const found: StoredSnapshot[] = [];
-    for (let past = 0; from + past <= to && found.length < rows; past += every)
-      found.push(snapshotOf(exact.get(migrationId, order === 'asc' ? from + past : to - past))!);
-    return found;
-  }
-
-  return {
-    find,
-    list(lookup) {
+    /** A migration that has a snapshot. Null: the newest one. */
+    migration,
+    list(lookup: ListedSnapshotsLookup): readonly StoredSnapshot[] {
       const { migrationId, from, to, every, order, rows } = lookup;
       if (every !== null) return listEvery(every, lookup);
       return inOrder[order].all(migrationId, from, to, rows).map((row) => snapshotOf(row)!);
     },
   };
-}
-
-interface GridSnapshot {
-  readonly time: number;
-  readonly seq: number;
 }
 
 /** The sealed snapshots of a migration's grid, by their times and numbers. */
@@ -192,7 +168,7 @@ export interface SealedGrid {
   seqBefore(time: number): number;
   seqAt(time: number): number;
   /** The first in or after an interval; null where none is sealed. */
-  find(seq: number): GridSnapshot | null;
+  find(seq: number): { readonly time: number; readonly seq: number } | null;
 }
 
 /** Null where nothing of its grid is sealed. */
@@ -204,7 +180,7 @@ export function createGridReader(db: Database): (migration: SealedMigration) => 
     const { migrationId } = migration;
     const { from, to, step } = gridOf(migration);
     if (from > to) return null;
-    const at = (time: number): GridSnapshot => {
+    const at = (time: number) => {
       const seq = seqOf.get(migrationId, time);
       if (seq === undefined) throw new Error(`migration ${migrationId} has no snapshot at ${time} of its grid`);
       return { time, seq };

@@ -13,18 +13,11 @@ export interface StoredStatus {
   readonly halted: DeadLetterFacts | null;
 }
 
-/** For a process that reads what another one writes. */
-export interface StoredStatusReader extends Disposable {
-  read(): StoredStatus;
-  /** Rejects once views.db is another file than the one opened, or has tables of another version. */
-  readonly replaced: Promise<never>;
-}
-
 /** How long answers may still come from a file that was set aside or removed. */
 const LOOK_MS = 1_000;
 
-/** Throws a Refusal where there are no views of this program. */
-export function openStoredStatus(dataDir: string): StoredStatusReader {
+/** For a process that reads what another one writes. Throws a Refusal where there are no views of this program. */
+export function openStoredStatus(dataDir: string) {
   const file = viewsFile(dataDir);
   // Read before the file is opened: one that replaces it in between must be noticed.
   const opened = identityOf(file);
@@ -59,8 +52,9 @@ export function openStoredStatus(dataDir: string): StoredStatusReader {
   const looking = setInterval(look, LOOK_MS).unref();
   return {
     read: () => read(),
+    /** Rejects once views.db is another file than the one opened, or has tables of another version. */
     replaced,
-    [Symbol.dispose]() {
+    [Symbol.dispose](): void {
       clearInterval(looking);
       db.close();
     },

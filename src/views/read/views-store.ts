@@ -9,10 +9,10 @@ import type {
   OwnersFacts,
 } from '../../holdings/facts.ts';
 import { ExpiredSums, mayHaveExpired } from '../../holdings/summary-answer.ts';
-import { followedIn, unitsOf } from '../store/columns.ts';
+import { type CoinRow, followedIn, unitsOf } from '../store/columns.ts';
 import { openForReading } from '../store/database.ts';
 import { decodeVersion, NO_SUMS } from '../store/totals.ts';
-import { createPageReader, type ReadPage } from './contract-page.ts';
+import { createPageReader } from './contract-page.ts';
 import { createInsightReaders } from './insight-reader.ts';
 import {
   createSnapshotReader,
@@ -81,15 +81,13 @@ function openStore(dataDir: string, { rows, isShared }: { rows: number; isShared
   };
 }
 
-/** Facts of views.db on one connection; the caller opens the transaction. */
-export interface FactsReader {
-  /** Throws NOT_BOUNDED. */
-  read<K extends FactKind>(lookup: Lookup<K>, budget?: RowBudget): Facts<K>;
-  /** Called between two transactions: drops what may have changed. */
-  newMoment(): void;
-}
+/** About a kilobyte each. */
+const OWNERS_CACHED_MAX = 5_000;
 
-export function createFactsReader(db: Database): FactsReader {
+export type FactsReader = ReturnType<typeof createFactsReader>;
+
+/** Facts of views.db on one connection; the caller opens the transaction. */
+export function createFactsReader(db: Database) {
   const version = db.prepare<[number, string, number], { owner: number; v: Buffer }>(
     `SELECT owner, v FROM owner_total
      WHERE owner = (SELECT id FROM owner WHERE migration_id = ? AND party = ?) AND seq <= ? ORDER BY seq DESC LIMIT 1`,
@@ -102,8 +100,13 @@ export function createFactsReader(db: Database): FactsReader {
     .safeIntegers();
   const snapshots = createSnapshotReader(db);
   const readExpired = createExpiredReader(db);
+  /**
+   * The owners read last: clients that poll request the same ones again. A sealed snapshot never changes, nor do its coins that have
+   * expired as of a round, so only the oldest entries are dropped.
+   */
+  const cachedOwners = new Map<string, OwnerFacts>();
   /** Made when first needed: the event loop, which has no statement that scans, never reads a page. */
-  let readPage: ReadPage | undefined;
+  let readPage: ReturnType<typeof createPageReader> | undefined;
   const storedFollowed = db.prepare<[], { text: string | null; isFinal: number }>(
     `SELECT followed AS text,
        followed IS NOT NULL AND EXISTS (SELECT 1 FROM migration WHERE time_reached IS NOT NULL) AS isFinal FROM setting`,
@@ -115,11 +118,6 @@ export function createFactsReader(db: Database): FactsReader {
   let followed: ReadonlySet<string> | null | undefined;
   /** Never changes once a migration has a time: an unfinished snapshot import may restart with others. */
   let isFollowedFinal = false;
-
-  function lowestOpenRound(): bigint | null {
-    if (lowestOpen === undefined) lowestOpen = lowestRound.get() ?? null;
-    return lowestOpen;
-  }
 
   /** Says of parties whether their coins count. */
   function readFollowed(parties: readonly string[]): FollowedFacts {
@@ -133,17 +131,28 @@ export function createFactsReader(db: Database): FactsReader {
     return { isLimited: true, others: parties.filter((party) => !owners.has(party)) };
   }
 
-  const ownerAt = cachingOwners((snapshot, party, round, budget) => {
-    const row = version.get(snapshot.migrationId, party, snapshot.seq);
-    if (row === undefined) return { party, unlocked: NO_SUMS, locked: NO_SUMS, expired: null };
-    const sums = decodeVersion(row.v);
-    if (round === null || !mayHaveExpired(sums, round)) return { party, ...sums, expired: null };
-    return { party, ...sums, expired: readExpired({ owner: row.owner, seq: snapshot.seq, round }, budget) };
-  });
+  function ownerAt(
+    { migrationId, seq }: StoredSnapshot,
+    party: string,
+    round: bigint | null,
+    budget: RowBudget,
+  ): OwnerFacts {
+    const key = `${migrationId} ${seq} ${round} ${party}`;
+    const cached = cachedOwners.get(key);
+    if (cached !== undefined) return cached;
+    const row = version.get(migrationId, party, seq);
+    const sums = row === undefined ? { unlocked: NO_SUMS, locked: NO_SUMS } : decodeVersion(row.v);
+    const isExact = row === undefined || round === null || !mayHaveExpired(sums, round);
+    const facts = { party, ...sums, expired: isExact ? null : readExpired({ owner: row.owner, seq, round }, budget) };
+    if (cachedOwners.size >= OWNERS_CACHED_MAX) cachedOwners.delete(cachedOwners.keys().next().value!);
+    cachedOwners.set(key, facts);
+    return facts;
+  }
 
   function owners(lookup: Lookup<'owners'>, budget: RowBudget): OwnersFacts {
     const snapshot = snapshots.find(lookup.snapshot);
-    const round = lookup.round === 'lowest open' ? lowestOpenRound() : lookup.round;
+    if (lookup.round === 'lowest open' && lowestOpen === undefined) lowestOpen = lowestRound.get() ?? null;
+    const round = lookup.round === 'lowest open' ? (lowestOpen ?? null) : lookup.round;
     const found = snapshot === null ? [] : lookup.owners.map((party) => ownerAt(snapshot, party, round, budget));
     return { snapshot, round, owners: found };
   }
@@ -171,55 +180,22 @@ export function createFactsReader(db: Database): FactsReader {
   };
 
   return {
-    read: (lookup, budget = { rows: Infinity }) => readers[lookup.kind](lookup, budget),
-    newMoment() {
+    /** Throws NOT_BOUNDED. */
+    read: <K extends FactKind>(lookup: Lookup<K>, budget: RowBudget = { rows: Infinity }): Facts<K> =>
+      readers[lookup.kind](lookup, budget),
+    /** Called between two transactions: drops what may have changed. */
+    newMoment(): void {
       lowestOpen = undefined;
       if (!isFollowedFinal) followed = undefined;
     },
   };
 }
 
-/** About a kilobyte each. */
-const OWNERS_CACHED_MAX = 5_000;
-
-/** Reads an owner's facts at a snapshot. */
-type ReadOwner = (snapshot: StoredSnapshot, party: string, round: bigint | null, budget: RowBudget) => OwnerFacts;
-
-/**
- * Caches the owners read last, because clients that poll request the same ones again. A sealed snapshot never changes, nor do
- * its coins that have expired as of a round, so only the oldest entries are dropped.
- */
-function cachingOwners(read: ReadOwner): ReadOwner {
-  const known = new Map<string, OwnerFacts>();
-  return (snapshot, party, round, budget) => {
-    const key = `${snapshot.migrationId} ${snapshot.seq} ${round} ${party}`;
-    const found = known.get(key);
-    if (found !== undefined) return found;
-    const facts = read(snapshot, party, round, budget);
-    if (known.size >= OWNERS_CACHED_MAX) known.delete(known.keys().next().value!);
-    known.set(key, facts);
-    return facts;
-  };
-}
-
 /** An owner at a snapshot, and the round as of which its coins may have expired. */
-interface OwnerAtRound {
-  readonly owner: number;
-  readonly seq: number;
-  readonly round: bigint;
-}
-
-interface ExpiredRow {
-  readonly locked: bigint;
-  readonly amount: bigint | Buffer;
-  readonly rate: bigint | Buffer;
-  readonly round: bigint;
-}
-
-type Expired = NonNullable<OwnerFacts['expired']>;
+type OwnerAtRound = { readonly owner: number; readonly seq: number; readonly round: bigint };
 
 /** Reads the sums of the coins that have expired, and takes the rows read from the budget. Throws NOT_BOUNDED. */
-function createExpiredReader(db: Database): (at: OwnerAtRound, budget: RowBudget) => Expired {
+function createExpiredReader(db: Database) {
   // By the keys of their indexes, so these are the rows read, whether their coins have expired or not.
   const count = db
     .prepare<[OwnerAtRound & { readonly most: number }], number>(
@@ -236,9 +212,11 @@ function createExpiredReader(db: Database): (at: OwnerAtRound, budget: RowBudget
     )
     .pluck();
   const holding = db
-    .prepare<[number], ExpiredRow>('SELECT locked, amount, rate, round FROM holding WHERE no = ?')
+    .prepare<[number], Pick<CoinRow, 'locked' | 'amount' | 'rate' | 'round'>>(
+      'SELECT locked, amount, rate, round FROM holding WHERE no = ?',
+    )
     .safeIntegers();
-  return (at, budget) => {
+  return (at: OwnerAtRound, budget: RowBudget): NonNullable<OwnerFacts['expired']> => {
     if (budget.rows !== Infinity) {
       const rows = count.get({ ...at, most: budget.rows + 1 })!;
       if (rows > budget.rows) throw NOT_BOUNDED;

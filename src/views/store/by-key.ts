@@ -13,15 +13,14 @@ export interface KeyReader<Row> {
   readonly one: Statement<number[], Row>;
 }
 
-/** What to read of a table by a key that an index or the table itself is ordered by. */
-interface KeyedRows {
-  readonly columns: string;
-  readonly table: string;
-  readonly key: string;
-}
-
-/** Keys as a table that is joined, not as a list after IN: SQLite would sort that list, and ours are in order. */
-export function prepareByKey<Row>(db: Database, { columns, table, key }: KeyedRows): KeyReader<Row> {
+/**
+ * By a key that an index or the table itself is ordered by. Keys as a table that is joined, not as a list after IN: SQLite would
+ * sort that list, and ours are in order.
+ */
+export function prepareByKey<Row>(
+  db: Database,
+  { columns, table, key }: Readonly<Record<'columns' | 'table' | 'key', string>>,
+): KeyReader<Row> {
   const wanted = `wanted(wanted_key) AS (VALUES ${Array(KEYS).fill('(?)').join(', ')})`;
   return {
     many: db.prepare<number[], Row>(

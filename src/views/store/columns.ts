@@ -1,4 +1,5 @@
 import { INT64_MAX } from '../../json/exact-number.ts';
+import { coinEntity } from '../../ledger/templates.ts';
 import { VIEWS_DAMAGED } from '../../machine-errors.ts';
 
 /** Amounts and ids as SQLite columns hold them: exact at any width. */
@@ -15,6 +16,20 @@ export function unitsColumn(units: bigint): bigint | Buffer {
 
 export function unitsOf(column: bigint | Buffer): bigint {
   return typeof column === 'bigint' ? column : BigInt(`0x${column.toString('hex')}`);
+}
+
+/** The columns of `holding` that a coin's terms follow from, read as bigints, and its owner's party. */
+export interface CoinRow {
+  readonly locked: bigint;
+  readonly owner: string;
+  readonly amount: bigint | Buffer;
+  readonly rate: bigint | Buffer;
+  readonly round: bigint;
+  readonly extra: string | null;
+}
+
+export function coinTerms({ locked, owner, amount, rate, round, extra }: CoinRow) {
+  return { entity: coinEntity(locked === 1n), owner, amount: unitsOf(amount), rate: unitsOf(rate), round, extra };
 }
 
 /** An expiry round as a column: null for never. */

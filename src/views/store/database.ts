@@ -62,7 +62,7 @@ export function openForWriting(dataDir: string, settings: DirectorySettings): Da
   const file = viewsFile(dataDir);
   makeDatabasePrivate(file);
   const db = new DatabaseFile(file);
-  try {
+  return prepared(db, () => {
     db.pragma('page_size = 4096');
     db.pragma('journal_mode = WAL');
     db.pragma('synchronous = NORMAL');
@@ -75,6 +75,12 @@ export function openForWriting(dataDir: string, settings: DirectorySettings): Da
       checkVersion(db, file);
       checkSettings(db, settings);
     }).immediate();
+  });
+}
+
+function prepared(db: Database, prepare: () => void): Database {
+  try {
+    prepare();
     return db;
   } catch (error) {
     db.close();
@@ -110,15 +116,11 @@ export function openForReading(dataDir: string): Database {
   requireViews(dataDir);
   const file = viewsFile(dataDir);
   const db = new DatabaseFile(file, { readonly: true, fileMustExist: true });
-  try {
+  return prepared(db, () => {
     db.pragma('busy_timeout = 5000');
     db.pragma(`cache_size = -${READING_CACHE_KIB}`);
     checkVersion(db, file);
-    return db;
-  } catch (error) {
-    db.close();
-    throw error;
-  }
+  });
 }
 
 function makeTables(db: Database, { snapshotPeriodUs, dso }: DirectorySettings): void {
@@ -151,25 +153,21 @@ function checkSettings(db: Database, { snapshotPeriodUs, dso, migrationId }: Dir
       'SELECT period, dso, source_migration_id AS migrationId FROM setting',
     )
     .get()!;
+  const remedy = 'use another --data, or move views.db away and replay the feed with it';
   if (migrationId !== null && stored.migrationId !== null && migrationId !== stored.migrationId) {
     throw new Refusal(
-      `--migration-id ${migrationId}: this directory has read a feed that names none as migration ${stored.migrationId}; ` +
-        `use another --data, or move views.db away and replay the feed with it`,
+      `--migration-id ${migrationId}: this directory has read a feed that names none as migration ${stored.migrationId}; ${remedy}`,
     );
   }
   if (snapshotPeriodUs !== null && snapshotPeriodUs !== stored.period) {
     const [given, made] = [formatDuration(snapshotPeriodUs), formatDuration(stored.period)];
     throw new Refusal(
-      `--snapshot-period ${given}: this directory was created with ${made}; leave the option out, ` +
-        `use another --data, or move views.db away and replay the feed with it`,
+      `--snapshot-period ${given}: this directory was created with ${made}; leave the option out, ${remedy}`,
     );
   }
   if (dso === null) return;
   if (stored.dso !== null && stored.dso !== dso) {
-    throw new Refusal(
-      `--dso ${dso}: the views of this directory count the coins of ${stored.dso}; ` +
-        `use another --data, or move views.db away and replay the feed with it`,
-    );
+    throw new Refusal(`--dso ${dso}: the views of this directory count the coins of ${stored.dso}; ${remedy}`);
   }
   db.prepare('UPDATE setting SET dso = ?, dso_pinned = 1').run(dso);
 }

@@ -81,7 +81,6 @@ const LEFT_OUT_BYTES_MAX = 65_536;
 export class DeadLetters {
   readonly #halted;
   readonly #decided;
-  readonly #last;
   readonly #insert;
   readonly #quarantined;
   readonly #newestQuarantined;
@@ -99,9 +98,9 @@ export class DeadLetters {
         `SELECT 1 FROM dead_letter WHERE sha256 = ? AND decision IN ('dropped', 'quarantined') AND kind <> 'container'`,
       )
       .pluck();
-    this.#last = db.prepare<[], number | null>('SELECT max(id) FROM dead_letter').pluck();
-    this.#insert = db.prepare<[DeadLetter]>(
-      `INSERT INTO dead_letter VALUES (@id, @kind, @code, @decision, @source, @sourceKind, @lane, @offset, @cursor, @place,
+    // SQLite numbers it.
+    this.#insert = db.prepare<[Omit<DeadLetter, 'id'>]>(
+      `INSERT INTO dead_letter VALUES (NULL, @kind, @code, @decision, @source, @sourceKind, @lane, @offset, @cursor, @place,
          @migrationId, @updateId, @recordTime, @field, @given, @expected, @reason, @sha256, @length, @bytes, @createdAt)`,
     );
     this.#quarantined = db
@@ -160,9 +159,7 @@ export class DeadLetters {
 
   insert(deadLetter: Omit<DeadLetter, 'id'>): number {
     if (deadLetter.decision === 'quarantined') this.#decidedLengths.add(deadLetter.length);
-    const id = (this.#last.get() ?? 0) + 1;
-    this.#insert.run({ ...deadLetter, id });
-    return id;
+    return Number(this.#insert.run(deadLetter).lastInsertRowid);
   }
 
   decide({ id, length }: DeadLetter, decision: Decision): void {
@@ -198,23 +195,17 @@ export function createDeadLetterCounter(db: Database): () => Readonly<Record<str
   };
 }
 
-/** Reads dead letters, also while a service runs. */
-export interface DeadLetterReader extends Disposable {
-  /** In the order they were stored; the bytes are not read. */
-  list(): readonly Omit<DeadLetter, 'bytes'>[];
-  find(id: number): DeadLetter | null;
-}
-
-/** Throws a Refusal where the directory has no views. */
-export function openDeadLetters(dataDir: string): DeadLetterReader {
+/** Reads dead letters, also while a service runs. Throws a Refusal where the directory has no views. */
+export function openDeadLetters(dataDir: string) {
   const db = openForReading(dataDir);
   const listed = db.prepare<[], Omit<DeadLetter, 'bytes'>>(
     `SELECT ${DEAD_LETTER_COLUMNS.replace(', bytes', '')} FROM dead_letter ORDER BY id`,
   );
   const one = db.prepare<[number], DeadLetter>(`SELECT ${DEAD_LETTER_COLUMNS} FROM dead_letter WHERE id = ?`);
   return {
+    /** In the order they were stored; the bytes are not read. */
     list: () => listed.all(),
-    find: (id) => one.get(id) ?? null,
+    find: (id: number) => one.get(id) ?? null,
     [Symbol.dispose]: () => void db.close(),
   };
 }

@@ -52,13 +52,8 @@ export function takeFrom(sums: Sums, terms: Omit<SumTerms, 'expiry'>): void {
 /** The size of the largest version: ten numbers, none above 2^2048. */
 const scratch = Buffer.allocUnsafe(4096);
 
-/** The encoding of `owner_total.v`: numbers in LEB128; the locked half only where there is locked coin. */
+/** The encoding of `owner_total.v`: numbers in LEB128; the locked half only where there is locked coin. Valid until the next one. */
 export function encodeVersion(unlocked: Sums, locked: Sums): Buffer {
-  return Buffer.from(versionBytes(unlocked, locked));
-}
-
-/** As `encodeVersion`, in a buffer that is valid until the next one is encoded. */
-export function versionBytes(unlocked: Sums, locked: Sums): Buffer {
   let at = writeSums(0, unlocked);
   if (locked.count > 0) at = writeSums(at, locked);
   return scratch.subarray(0, at);

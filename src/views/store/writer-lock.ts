@@ -10,38 +10,26 @@ import { Refusal } from '../../refusal.ts';
  * it is only shown, never trusted.
  */
 export function lockForWriting(dataDir: string): Disposable {
-  const pidFile = join(dataDir, 'lock.pid');
-  const db = openLock(dataDir);
+  const [file, pidFile] = [join(dataDir, 'lock.db'), join(dataDir, 'lock.pid')];
+  let db: DatabaseFile.Database | null = null;
   try {
+    makeDatabasePrivate(file);
+    const opened = new DatabaseFile(file, { timeout: 0 });
+    db = opened;
     // The lock must also work on a full disk.
     db.pragma('journal_mode = MEMORY');
     db.exec('BEGIN EXCLUSIVE');
     showPid(pidFile);
+    return { [Symbol.dispose]: () => void opened.close() };
   } catch (error) {
-    db.close();
-    throw refusal(error, { dataDir, pidFile });
+    db?.close();
+    // A full or failing disk is no mistake of the caller.
+    if (db !== null && isDiskError(error)) throw error;
+    const reason = isMachineError(error, 'locked')
+      ? `process ${shownPid(pidFile)} writes to it; stop that one first`
+      : `cannot be written to (${(error as Error).message})`;
+    throw new Refusal(`--data ${dataDir}: ${reason}`, { cause: error });
   }
-  return { [Symbol.dispose]: () => void db.close() };
-}
-
-function openLock(dataDir: string): DatabaseFile.Database {
-  const file = join(dataDir, 'lock.db');
-  try {
-    makeDatabasePrivate(file);
-    return new DatabaseFile(file, { timeout: 0 });
-  } catch (error) {
-    throw new Refusal(`--data ${dataDir}: cannot be written to (${(error as Error).message})`, { cause: error });
-  }
-}
-
-/** A full or failing disk is no mistake of the caller. */
-function refusal(error: unknown, { dataDir, pidFile }: { dataDir: string; pidFile: string }): unknown {
-  if (isDiskError(error)) return error;
-  const { message } = error as Error;
-  const reason = isMachineError(error, 'locked')
-    ? `process ${shownPid(pidFile)} writes to it; stop that one first`
-    : `cannot be written to (${message})`;
-  return new Refusal(`--data ${dataDir}: ${reason}`, { cause: error });
 }
 
 /** On a full disk no pid is written. A read-only file would be locked for reading only: this write then fails. */

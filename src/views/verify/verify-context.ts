@@ -68,13 +68,6 @@ export function differsIn(
   return (expected, found) => report({ table, owner: null, snapshot, expected, found: String(found) });
 }
 
-/** The value of a key, which is made where there is none. */
-export function getOrMake<Key, Value>(map: Map<Key, Value>, key: Key, make: () => Value): Value {
-  const value = map.get(key) ?? make();
-  map.set(key, value);
-  return value;
-}
-
 /** Runs one step in a read transaction of its own, so that all it reads is of one moment. */
 export function inOneMoment<T>(db: Database, step: () => T): T {
   return db.transaction(step).deferred();

@@ -1,5 +1,5 @@
 import { inspect } from 'node:util';
-import type { Database } from 'better-sqlite3';
+import { getOrMake } from '../../get-or-make.ts';
 import { formatAmount } from '../../ledger/amount.ts';
 import { expiryRound } from '../../ledger/coin.ts';
 import { idText, storedIdHash } from '../../ledger/contract-id.ts';
@@ -9,23 +9,16 @@ import { decodeVersion, encodeVersion, noSums, type Sums, type SumTerms } from '
 import {
   type Contract,
   differsIn,
-  getOrMake,
   inOneMoment,
   type Reached,
   snapshotName,
   type VerifyContext,
   type VerifyStep,
 } from './verify-context.ts';
-import type { ItemsFound, SupplyFold } from './verify-snapshots.ts';
+import type { Folds } from './verify-snapshots.ts';
 
 /** The tables of an owner's contracts, present and past. */
 const ENTRY_TABLES = ['held', 'spent'] as const;
-
-/** What the contracts of all owners give. */
-interface Folds {
-  readonly supply: SupplyFold;
-  readonly items: ItemsFound;
-}
 
 /**
  * Owner by owner: its rows of `held` and `spent` against their holdings, and its versions against their sums. The owners' sums
@@ -33,7 +26,14 @@ interface Folds {
  */
 export function* verifyOwners(context: VerifyContext, folds: Folds): Generator<VerifyStep> {
   const { db, rowsPerStep } = context;
-  const next = prepareNextOwner(db);
+  // An owner of any of the tables; one that is missing in `owner` is a fault.
+  const firsts = ['owner', ...ENTRY_TABLES, 'owner_total'].map((table) => {
+    const column = table === 'owner' ? 'id' : 'owner';
+    return `SELECT min(${column}) AS owner FROM ${table} WHERE ${column} > @after`;
+  });
+  const next = db
+    .prepare<{ after: bigint }, bigint | null>(`SELECT min(owner) FROM (${firsts.join(' UNION ALL ')})`)
+    .pluck();
   const last = Number(db.prepare<[], bigint | null>('SELECT max(id) FROM owner').pluck().get());
   const verifyOwner = createOwnerVerifier(context, folds);
   // Before every id: a damaged one may have any.
@@ -44,25 +44,13 @@ export function* verifyOwners(context: VerifyContext, folds: Folds): Generator<V
       let rows = 0;
       let at: bigint | null = from;
       while (at !== null && rows < rowsPerStep) {
-        at = next(at);
+        at = next.get({ after: at }) ?? null;
         if (at !== null) rows += verifyOwner(at) + 1;
       }
       return at;
     });
     yield { phase: 'owners', done: owner === null ? last : Number(owner), total: last };
   }
-}
-
-/** The next owner in any of the tables; one that is missing in `owner` is a fault. */
-function prepareNextOwner(db: Database): (after: bigint) => bigint | null {
-  const parts = ['owner', ...ENTRY_TABLES, 'owner_total'].map((table) => {
-    const column = table === 'owner' ? 'id' : 'owner';
-    return `SELECT min(${column}) AS owner FROM ${table} WHERE ${column} > @after`;
-  });
-  const next = db
-    .prepare<{ after: bigint }, bigint | null>(`SELECT min(owner) FROM (${parts.join(' UNION ALL ')})`)
-    .pluck();
-  return (after) => next.get({ after }) ?? null;
 }
 
 interface OwnerRow {
@@ -122,17 +110,13 @@ function createOwnerVerifier(context: VerifyContext, { supply, items }: Folds): 
         items.add(sealed.get(migrationId), contract);
       }
     }
-    const found = versions.all(id);
-    const reached = compareVersions(intervals, found, (seq, expected, found) =>
-      differs(
-        'owner_total',
-        snapshotName(context, migrationId, seq),
-        `${expected}, by its contracts in held, spent and holding`,
-        found,
-      ),
-    );
+    const stored = versions.all(id);
+    const reached = compareVersions(intervals, stored, (seq, expected, found) => {
+      const snapshot = snapshotName(context, migrationId, seq);
+      differs('owner_total', snapshot, `${expected}, by its contracts in held, spent and holding`, found);
+    });
     supply.add(migrationId, reached);
-    return read + found.length;
+    return read + stored.length;
   };
 }
 

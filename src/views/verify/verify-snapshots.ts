@@ -1,11 +1,11 @@
 import DatabaseFile, { type Database } from 'better-sqlite3';
+import { getOrMake } from '../../get-or-make.ts';
 import { formatAmount } from '../../ledger/amount.ts';
 import { archivedLine, changesHash, createdLine, firstDigest, itemOf, nextDigest } from '../../ledger/digest.ts';
 import { BulkRows } from '../store/bulk-rows.ts';
 import {
   type Contract,
   differsIn,
-  getOrMake,
   inOneMoment,
   isLedgerTime,
   type Reached,
@@ -87,6 +87,12 @@ export class SupplyFold {
   }
 }
 
+/** What the contracts of all owners give. */
+export interface Folds {
+  readonly supply: SupplyFold;
+  readonly items: ItemsFound;
+}
+
 interface SnapshotRow {
   readonly contracts: bigint;
   readonly owners: bigint;
@@ -101,10 +107,7 @@ interface SnapshotRow {
  * Every sealed snapshot against what the contracts give: its supply against the sum over the owners, its digests against the
  * items. Each digest follows from the stored one before it, so that a wrong one is named, and not all that come after it.
  */
-export function* verifySnapshots(
-  context: VerifyContext,
-  { supply, items }: { supply: SupplyFold; items: ItemsFound },
-): Generator<VerifyStep> {
+export function* verifySnapshots(context: VerifyContext, { supply, items }: Folds): Generator<VerifyStep> {
   const { db, sealed } = context;
   const period = Number(db.prepare<[], bigint>('SELECT period FROM setting').pluck().get() ?? 0n);
   const read = db.prepare<[bigint, bigint], SnapshotRow>(

@@ -14,25 +14,29 @@ import { addTo, takeFrom } from '../store/totals.ts';
 import type { Batch } from './batch.ts';
 import { type ActiveTerms, comparedCoin, isPending, type PendingCoin, type StoredCoin } from './contracts.ts';
 import { sumsOf } from './owner-sums.ts';
+import type { LaneState } from './positions.ts';
 import { addEvent, addIgnored, type MigrationState } from './state.ts';
 
 /** An archive of a contract that is not active: perhaps because the update that created it was left out. */
 export class UnknownContract extends BadUpdate {
   readonly contractId: string;
 
-  constructor(field: string, contractId: string, expected: string) {
-    super('not_active', field, contractId, expected);
+  constructor({ migration, update }: Applying, { entity, contractId }: ArchivedContract) {
+    const expected =
+      `the id of a coin or round that is active in migration ${migration.migrationId}: ` +
+      `this ${entity} was never created or is archived already`;
+    super('not_active', fieldNameIn(update.format, 'contract_id'), contractId, expected);
     this.contractId = contractId;
   }
 }
 
-/** The update being applied, with the state it changes. */
+/** The update being applied, with the state it changes. `items`: the digest items of its batch of messages. */
 export interface Applying {
   readonly batch: Batch;
   readonly migration: MigrationState;
   readonly update: UpdateContent;
-  /** The digest items of its batch of messages. */
   readonly items: Uint8Array;
+  readonly lane: LaneState;
 }
 
 type Create = NewCoin | NewRound | UncountedCreate;
@@ -152,7 +156,7 @@ function remember({ batch, migration, update }: Applying, event: Create): boolea
 }
 
 function archive(applying: Applying, event: ArchivedContract): void {
-  const { batch, migration, update } = applying;
+  const { batch, migration } = applying;
   const { entity } = event;
   if (entity === null && !isActive(batch, migration, event)) return addIgnored(batch.counts, INACTIVE_PURGE);
   addEvent(batch.counts, 'archive', entity);
@@ -161,7 +165,7 @@ function archive(applying: Applying, event: ArchivedContract): void {
   if (round !== undefined) return batch.rounds.remove(round);
   const coin = entity === 'OpenMiningRound' ? undefined : batch.contracts.find(event, migration.migrationId);
   if (coin !== undefined) return archiveCoin(applying, event, coin);
-  if (!batch.counterfeits.has(event, migration.migrationId)) throw unknownContract(migration, update, event);
+  if (!batch.counterfeits.has(event, migration.migrationId)) throw new UnknownContract(applying, event);
   batch.counterfeits.set(event, migration.migrationId, false);
 }
 
@@ -203,17 +207,6 @@ function addArchiveItem(
     const created = { ...coin, entity: coinEntity(coin.locked), owner: coin.owner.party };
     batch.items.addCreated(migrationId, created, archived.contractId);
   }
-}
-
-function unknownContract(
-  { migrationId }: MigrationState,
-  { format }: UpdateContent,
-  { entity, contractId }: ArchivedContract,
-): UnknownContract {
-  const expected =
-    `the id of a coin or round that is active in migration ${migrationId}: ` +
-    `this ${entity} was never created or is archived already`;
-  return new UnknownContract(fieldNameIn(format, 'contract_id'), contractId, expected);
 }
 
 function otherContent({ format }: UpdateContent, { contractId }: Create): BadUpdate {

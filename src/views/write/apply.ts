@@ -1,18 +1,11 @@
 import type { DecodedMessage, UpdateContent } from '../../feed/decoded-batch.ts';
+import { getOrMake } from '../../get-or-make.ts';
 import { BadUpdate, type FaultCode } from '../../ledger/bad-update.ts';
 import { type ClockRules, checkClock, formatTime, type Micros } from '../../ledger/time.ts';
 import { type Checkpoint, fieldNameIn, type SeedMark } from '../../ledger/update.ts';
 import { type Applying, applyEvents, isActive } from './apply-events.ts';
 import type { Batch } from './batch.ts';
-import {
-  checkpointKey,
-  IMPORT_TIME,
-  isLate,
-  type LaneState,
-  type LedgerTime,
-  noteFurthest,
-  stateOf,
-} from './positions.ts';
+import { checkpointKey, IMPORT_TIME, isLate, type LaneState, noteFurthest, stateOf } from './positions.ts';
 import {
   gapAfterFiles,
   isUnproven,
@@ -50,8 +43,15 @@ export function applyMessage(
     case 'checkpoint':
       requireMigration(batch, rules);
       return applyCheckpoint(batch, content, lane, rules);
-    case 'update':
-      return applyTimed({ batch, update: content, items, lane }, rules);
+    case 'update': {
+      const { migrationId } = content;
+      if (content.format === 'ledger-api') {
+        requireMigration(batch, rules);
+        batch.state.sourceMigrationId ??= migrationId;
+      }
+      const migration = getOrMake(batch.state.migrations, migrationId, newMigration);
+      return applyTimed({ batch, migration, update: content, items, lane }, rules);
+    }
   }
 }
 
@@ -60,37 +60,20 @@ function requireMigration({ state }: Batch, { migrationId: given }: ApplyRules):
   requireSourceMigration('the feed', { given, stored: state.sourceMigrationId, migrations: state.migrations.keys() });
 }
 
-/** An update that is being applied, and where it comes from. */
-interface Arrival {
-  readonly batch: Batch;
-  readonly update: UpdateContent;
-  readonly items: Uint8Array;
-  readonly lane: LaneState;
-}
-
-function applyTimed(arrival: Arrival, rules: ApplyRules): void {
-  const { batch, update, lane } = arrival;
+function applyTimed(applying: Applying, rules: ApplyRules): void {
+  const { batch, update, lane } = applying;
   const { migrationId, recordTime } = update;
-  if (update.format === 'ledger-api') {
-    requireMigration(batch, rules);
-    batch.state.sourceMigrationId ??= migrationId;
-  }
-  const time: LedgerTime = { migrationId, recordTime: recordTime ?? IMPORT_TIME };
+  const time = { migrationId, recordTime: recordTime ?? IMPORT_TIME };
   const late = isLate(batch.state.lanes, lane, time);
-  const applying = { ...arrival, migration: migrationOf(batch, migrationId) };
-  if (recordTime !== null) applyUpdate(applying, { recordTime, late }, rules);
+  if (recordTime !== null) applyUpdate(applying, recordTime, late, rules);
   else if (!applyImport(applying, late)) return;
   noteFurthest(lane, time);
 }
 
-function applyUpdate(
-  applying: Applying & Arrival,
-  { recordTime, late }: { recordTime: Micros; late: boolean },
-  rules: ApplyRules,
-): void {
-  const { batch, update, migration, lane } = applying;
+function applyUpdate(applying: Applying, recordTime: Micros, late: boolean, rules: ApplyRules): void {
+  const { batch, update, migration } = applying;
   const { synchronizerId, updateId } = update;
-  if (isCoveredByImport(migration, update, recordTime) || isRedelivered(applying, lane, recordTime)) {
+  if (isCoveredByImport(migration, update, recordTime) || isRedelivered(applying, recordTime)) {
     requireApplied(applying, recordTime);
     batch.counts.redelivered += 1;
     return;
@@ -109,7 +92,7 @@ function applyUpdate(
   const last = migration.synchronizers.get(synchronizerId);
   const isOfLastTime = recordTime === last?.recordTime;
   if (isOfLastTime) last.updates.add(updateId);
-  const updates = isOfLastTime ? last.updates : LastUpdates.first(updateId);
+  const updates = isOfLastTime ? last.updates : new LastUpdates([updateId]);
   const [firstTime, unseen] = [last?.firstTime ?? recordTime, last?.unseen ?? false];
   const repairs = (last?.repairs ?? 0) + (isOfLastTime ? 1 : 0);
   migration.synchronizers.set(synchronizerId, { firstTime, recordTime, updates, repairs, unseen, changed: true });
@@ -119,11 +102,7 @@ function applyUpdate(
  * Whether its synchronizer has the update already (docs/rules.md, rule 1). Notes that a source after files, by showing one, reaches
  * back to their end. Throws BadUpdate for one that is out of order, PossibleGap where others may be missing before it.
  */
-function isRedelivered(
-  { batch: { state }, migration, update }: Applying,
-  lane: LaneState,
-  recordTime: Micros,
-): boolean {
+function isRedelivered({ batch: { state }, migration, update, lane }: Applying, recordTime: Micros): boolean {
   const { synchronizerId } = update;
   if (lane.start !== null && isUnproven(state, migration)) throw afterSeed(migration, lane, recordTime);
   const last = migration.synchronizers.get(synchronizerId);
@@ -147,9 +126,8 @@ function isRedelivered(
     throw badTime('before_first', update, recordTime, expected);
   }
   if (isApplied) return true;
-  const { checkpoints } = lane;
-  const checkpoint =
-    checkpoints.size > 0 ? checkpoints.get(checkpointKey(migration.migrationId, synchronizerId)) : undefined;
+  const { size } = lane.checkpoints;
+  const checkpoint = size > 0 ? lane.checkpoints.get(checkpointKey(migration.migrationId, synchronizerId)) : undefined;
   if (checkpoint !== undefined && recordTime < checkpoint && !isOfLastTime) {
     const expected = `a time from ${formatTime(checkpoint)} on, the checkpoint read before it for this synchronizer`;
     throw badTime('disorder', update, recordTime, expected);
@@ -161,7 +139,7 @@ function isRedelivered(
  * Imports open a migration; they do not move time, and rule 1 does not apply to them (docs/rules.md, rule 5). False for one that may
  * never have been applied: it shows nothing of the migration.
  */
-function applyImport(applying: Applying & Arrival, late: boolean): boolean {
+function applyImport(applying: Applying, late: boolean): boolean {
   const { batch, update, migration, lane } = applying;
   if (late && !update.events.every((event) => isActive(batch, migration, event))) {
     const expected = 'no import: its lane was idle, and the others went on without it';
@@ -203,7 +181,10 @@ function applyCheckpoint(batch: Batch, checkpoint: Checkpoint, lane: LaneState, 
   const time = checkpoint.times.reduce((least, each) => Math.min(least, each.recordTime), Infinity);
   const compared = { timeReached: known?.timeReached ?? null, field: 'synchronizerTimes[].recordTime' };
   for (const each of checkpoint.times) checkClock(each.recordTime, rules, compared);
-  rememberCheckpoint(lane, checkpoint);
+  for (const { synchronizerId, recordTime } of checkpoint.times) {
+    const key = checkpointKey(checkpoint.migrationId, synchronizerId);
+    lane.checkpoints.set(key, Math.max(lane.checkpoints.get(key) ?? recordTime, recordTime));
+  }
   const isBefore = known === undefined || known.timeReached === null || time < known.timeReached;
   const isBeyondSeed = !isBefore && time > known.timeReached! && lane.start !== null && isUnproven(batch.state, known);
   if (!isBeyondSeed) noteFurthest(lane, { migrationId: checkpoint.migrationId, recordTime: time });
@@ -220,18 +201,11 @@ function applyCheckpoint(batch: Batch, checkpoint: Checkpoint, lane: LaneState, 
  * until then it is not known that the source begins before the files end, and its checkpoint must not seal a snapshot.
  */
 function isAheadOfUnseen(migration: MigrationState, { times }: Checkpoint): boolean {
-  const isAhead = ({ synchronizerId, recordTime }: Checkpoint['times'][number]): boolean => {
+  const isAhead = times.some(({ synchronizerId, recordTime }) => {
     const last = migration.synchronizers.get(synchronizerId);
     return last?.unseen === true && recordTime > last.recordTime;
-  };
-  return isUnseen(migration) || times.some(isAhead);
-}
-
-function rememberCheckpoint({ checkpoints }: LaneState, { migrationId, times }: Checkpoint): void {
-  for (const { synchronizerId, recordTime } of times) {
-    const key = checkpointKey(migrationId, synchronizerId);
-    checkpoints.set(key, Math.max(checkpoints.get(key) ?? recordTime, recordTime));
-  }
+  });
+  return isAhead || isUnseen(migration);
 }
 
 /**
@@ -240,12 +214,11 @@ function rememberCheckpoint({ checkpoints }: LaneState, { migrationId, times }: 
  */
 function applySeedMark(batch: Batch, mark: SeedMark, lane: LaneState, rules: ApplyRules): void {
   const { migrationId, recordTime } = mark;
-  const migration = migrationOf(batch, migrationId);
+  const migration = getOrMake(batch.state.migrations, migrationId, newMigration);
   const { seededAt } = migration;
   if (seededAt !== null && recordTime > seededAt && lane.start !== null && isUnproven(batch.state, migration))
     throw afterSeed(migration, lane, recordTime);
-  if (lane.start !== null)
-    requireNoGapBefore(mark, migration, { lanes: batch.state.lanes.values(), source: lane.source });
+  if (lane.start !== null) requireNoGapBefore(mark, migration, [...batch.state.lanes.values()], lane.source);
   noteFurthest(lane, { migrationId, recordTime });
   if (migration.timeReached !== null) {
     batch.counts.importsLate += 1;
@@ -276,22 +249,11 @@ function isCoveredByImport(migration: MigrationState, update: UpdateContent, rec
     throw badTime('half_seed', update, recordTime, expected);
   }
   // Repairs have equal times before and behind a seed: only the offset distinguishes them.
-  if (seedOffset !== null && update.format === 'ledger-api') return ledgerOffsetOf(update) <= seedOffset;
-  return recordTime <= (seedTimes[update.synchronizerId] ?? seededAt);
-}
-
-function ledgerOffsetOf({ offset = null }: UpdateContent): number {
-  if (offset !== null) return offset;
+  if (seedOffset === null || update.format !== 'ledger-api')
+    return recordTime <= (seedTimes[update.synchronizerId] ?? seededAt);
+  const { offset = null } = update;
+  if (offset !== null) return offset <= seedOffset;
   throw new BadUpdate('bad_field', 'offset', 'none', 'a whole number of 0 or more, as behind a seed of a participant');
-}
-
-function migrationOf(batch: Batch, migrationId: number): MigrationState {
-  let migration = batch.state.migrations.get(migrationId);
-  if (migration === undefined) {
-    migration = newMigration(migrationId);
-    batch.state.migrations.set(migrationId, migration);
-  }
-  return migration;
 }
 
 function badTime(code: FaultCode, update: UpdateContent, recordTime: Micros, expected: string): BadUpdate {

@@ -8,12 +8,6 @@ import { markPositionsStored, type SavePositions } from './positions.ts';
 import { Seals } from './seals.ts';
 import { type Counts, copyCounts, createStateSaver, loadState, type WriterState } from './state.ts';
 
-/** What outlives a batch that failed. */
-export interface LastingParts {
-  readonly active: ActiveIds;
-  readonly savePositions: SavePositions;
-}
-
 /**
  * The updates applied in memory and not yet written, and the caches it uses. `commit` writes everything in one transaction;
  * a batch that failed is thrown away and a new one is opened from what is on disk.
@@ -33,11 +27,12 @@ export class Batch {
   readonly #savePositions: SavePositions;
   readonly #saveState: (state: WriterState) => void;
 
-  constructor(db: Database, { active, savePositions }: LastingParts, counts: Counts) {
+  /** `lasting`: what outlives a batch that failed. */
+  constructor(db: Database, lasting: { active: ActiveIds; savePositions: SavePositions }, counts: Counts) {
     this.#db = db;
     this.state = loadState(db);
     this.owners = new Owners(db, this.state);
-    this.contracts = new Contracts(db, this.owners, active);
+    this.contracts = new Contracts(db, this.owners, lasting.active);
     this.rounds = new Rounds(db);
     this.counterfeits = new Counterfeits(db);
     this.templates = new Templates(db);
@@ -45,7 +40,7 @@ export class Batch {
     this.seals = new Seals(db, this.owners, this.items);
     this.counts = copyCounts(counts);
     this.#flushContracts = createContractFlush(db);
-    this.#savePositions = savePositions;
+    this.#savePositions = lasting.savePositions;
     this.#saveState = createStateSaver(db, this.state);
   }
 

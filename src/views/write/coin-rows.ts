@@ -7,14 +7,7 @@ import { rowOrder } from '../store/row-order.ts';
 import { type ArchivedCoin, type Contracts, isActive, type PendingCoin } from './contracts.ts';
 import type { Owner } from './owner-sums.ts';
 
-interface SpentRow {
-  readonly owner: Owner;
-  readonly archivedSeq: number;
-  readonly createdAt: number;
-  readonly no: number;
-  readonly createdSeq: number;
-  readonly expiry: number | bigint;
-}
+type SpentRow = Omit<ArchivedCoin, 'idHash'>;
 
 /**
  * Returns the function that writes a batch's coins inside its transaction. Rows go into each table in the order of its key,
@@ -80,8 +73,7 @@ export function createContractFlush(db: Database): (contracts: Contracts) => voi
   }
 
   function addAllSpent({ created, archived }: Contracts): void {
-    const rows: SpentRow[] = created.filter(isSpent).map(spentOf);
-    for (const coin of archived) if (isSpent(coin)) rows.push(coin);
+    const rows: SpentRow[] = [...created.filter(isSpent).map(spentOf), ...archived.filter(isSpent)];
     for (const i of rowOrder(rows, ofOwner, ofSeq, ofNo)) addSpent(rows[i]!);
     spent.finish();
   }

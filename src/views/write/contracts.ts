@@ -2,9 +2,8 @@ import type { Database } from 'better-sqlite3';
 import type { ContractEvent, NewCoin } from '../../feed/decoded-batch.ts';
 import { type ComparedCoin, expiryOf } from '../../ledger/coin.ts';
 import { idText, type StoredId } from '../../ledger/contract-id.ts';
-import { coinEntity } from '../../ledger/templates.ts';
 import { type KeyReader, prepareByKey, readByKey } from '../store/by-key.ts';
-import { unitsOf } from '../store/columns.ts';
+import { type CoinRow, coinTerms, unitsOf } from '../store/columns.ts';
 import { HashIndex } from '../store/hash-index.ts';
 import type { SumTerms } from '../store/totals.ts';
 import type { Owner, Owners } from './owner-sums.ts';
@@ -37,15 +36,9 @@ export interface StoredCoin extends ActiveTerms {
 }
 
 /** What is kept of a coin of an earlier batch that this one archived, until it is written. */
-export interface ArchivedCoin {
-  readonly no: number;
-  readonly idHash: number;
-  readonly owner: Owner;
-  readonly createdSeq: number;
-  readonly createdAt: number;
-  readonly expiry: number | bigint;
-  readonly archivedSeq: number;
-}
+export type ArchivedCoin = Readonly<
+  Pick<StoredCoin, 'no' | 'idHash' | 'owner' | 'createdSeq' | 'createdAt' | 'archivedSeq'> & { expiry: number | bigint }
+>;
 
 /** What an archive subtracts from the sums of the coin's owner. */
 export interface ActiveTerms extends Omit<SumTerms, 'expiry'> {
@@ -78,7 +71,7 @@ export class Contracts {
   readonly #owners: Owners;
   readonly #active: ActiveIds;
   readonly #holding: KeyReader<HoldingRow>;
-  readonly #readCoin: (no: number) => ComparedCoin;
+  readonly #coin;
   readonly #creator;
   readonly #idText;
   readonly #spentIds;
@@ -86,7 +79,12 @@ export class Contracts {
   constructor(db: Database, owners: Owners, active: ActiveIds) {
     this.#owners = owners;
     this.#active = active;
-    this.#readCoin = createCoinReader(db);
+    this.#coin = db
+      .prepare<[number], CoinRow & { readonly createdAt: bigint }>(
+        `SELECT locked, party AS owner, amount, rate, round, created_at AS createdAt, args AS extra
+         FROM holding JOIN owner ON owner.id = holding.owner WHERE no = ?`,
+      )
+      .safeIntegers();
     const facts = `no, owner, created_seq, locked, amount, rate, round, created_at, ${ID_TEXT}`;
     this.#holding = prepareByKey(db, { columns: facts, table: 'holding', key: 'no' });
     this.#creator = db.prepare<[number], StoredId | null>('SELECT update_id FROM holding WHERE no = ?').pluck();
@@ -157,7 +155,10 @@ export class Contracts {
 
   /** The content of an active contract's create. */
   coinOf(coin: PendingCoin | StoredCoin): ComparedCoin {
-    return isPending(coin) ? comparedCoin(coin.create) : this.#readCoin(coin.no);
+    if (isPending(coin)) return comparedCoin(coin.create);
+    const row = this.#coin.get(coin.no);
+    if (row === undefined) throw new Error(`holding ${coin.no} is not in views.db`);
+    return { ...coinTerms(row), createdAt: Number(row.createdAt) };
   }
 
   /** The update that created a contract; null for an import whose update is not known. */
@@ -232,42 +233,8 @@ function isActiveIn({ archivedSeq, owner }: PendingCoin | StoredCoin, migrationI
   return archivedSeq === 0 && owner.migration.migrationId === migrationId;
 }
 
-interface CreateRow {
-  locked: bigint;
-  owner: string;
-  amount: bigint | Buffer;
-  rate: bigint | Buffer;
-  round: bigint;
-  createdAt: bigint;
-  extra: string | null;
-}
-
-/** Returns the function that reads the content of a coin's create, by the coin's number. */
-function createCoinReader(db: Database): (no: number) => ComparedCoin {
-  const read = db
-    .prepare<[number], CreateRow>(
-      `SELECT locked, party AS owner, amount, rate, round, created_at AS createdAt, args AS extra
-       FROM holding JOIN owner ON owner.id = holding.owner WHERE no = ?`,
-    )
-    .safeIntegers();
-  return (no) => {
-    const row = read.get(no);
-    if (row === undefined) throw new Error(`holding ${no} is not in views.db`);
-    return {
-      ...row,
-      entity: coinEntity(row.locked === 1n),
-      amount: unitsOf(row.amount),
-      rate: unitsOf(row.rate),
-      createdAt: Number(row.createdAt),
-    };
-  };
-}
-
-/** How many contracts were read, and how long that took. */
-export interface ActiveRead {
-  readonly contracts: number;
-  readonly ms: number;
-}
+/** Called when all were read: how many, and how long that took. */
+export type OnActiveRead = (read: { readonly contracts: number; readonly ms: number }) => void;
 
 /**
  * The numbers of all active coin contracts by the hash of their id, in memory: in a table of its own, every create and archive
@@ -277,11 +244,11 @@ export class ActiveIds {
   readonly #numbers = new HashIndex();
   readonly #held;
   readonly #dataVersion;
-  readonly #onRead: (read: ActiveRead) => void;
+  readonly #onRead: OnActiveRead;
   /** The database's version when `held` was read; null where it must be read. */
   #readAt: number | null = null;
 
-  constructor(db: Database, onRead: (read: ActiveRead) => void = () => {}) {
+  constructor(db: Database, onRead: OnActiveRead = () => {}) {
     this.#onRead = onRead;
     this.#held = db.prepare<[], [number, number]>('SELECT id_hash, no FROM held').raw();
     this.#dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();

@@ -15,8 +15,7 @@ export function deadLetterOf(
   bad: BadUpdate,
   { source, now, leftOut }: { source: NamedSource; now: Micros; leftOut: (contractId: string) => number | null },
 ): Omit<DeadLetter, 'id' | 'decision'> {
-  const { lane, offset, cursor } = message;
-  const location = { lane, offset, cursor };
+  const location = { lane: message.lane, offset: message.offset, cursor: message.cursor };
   return {
     kind: DEAD_LETTER_KINDS[bad.code],
     ...causeOf(bad, leftOut),
@@ -74,18 +73,10 @@ function causeOf(bad: BadUpdate, leftOut: (contractId: string) => number | null)
 }
 
 function identity(content: DecodedMessage['content']): Pick<DeadLetter, 'migrationId' | 'updateId' | 'recordTime'> {
-  switch (content.kind) {
-    case 'checkpoint': {
-      const recordTime = content.times.reduce((most, each) => Math.max(most, each.recordTime), 0);
-      return { migrationId: content.migrationId, updateId: null, recordTime };
-    }
-    case 'seed mark':
-      return { migrationId: content.migrationId, updateId: null, recordTime: content.recordTime };
-    case 'ignored':
-      return { migrationId: null, updateId: null, recordTime: null };
-    default: {
-      const { migrationId, updateId, recordTime } = content;
-      return { migrationId, updateId, recordTime };
-    }
-  }
+  if (content.kind === 'ignored') return { migrationId: null, updateId: null, recordTime: null };
+  const { migrationId } = content;
+  if (content.kind !== 'checkpoint')
+    return { migrationId, updateId: 'updateId' in content ? content.updateId : null, recordTime: content.recordTime };
+  const recordTime = content.times.reduce((most, each) => Math.max(most, each.recordTime), 0);
+  return { migrationId, updateId: null, recordTime };
 }

@@ -1,13 +1,6 @@
 import type { Database } from 'better-sqlite3';
-import {
-  changesHash,
-  createdLine,
-  type DigestedCoin,
-  firstDigest,
-  ITEM_BYTES,
-  itemOf,
-  nextDigest,
-} from '../../ledger/digest.ts';
+import { getOrMake } from '../../get-or-make.ts';
+import { changesHash, createdLine, type DigestedCoin, ITEM_BYTES, itemOf } from '../../ledger/digest.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { wordOrder } from '../store/row-order.ts';
 
@@ -48,19 +41,13 @@ export class Items {
   }
 }
 
-/** A migration's items since its last commit. */
-interface Open {
-  readonly items: Items;
-  /** Whether those stored before are sealed. */
-  sealed: boolean;
-}
-
 /**
  * The items of what changed since each migration's newest snapshot on the grid (docs/digest.md). A contract made and archived in
  * that time has its item twice, and two equal ones cancel each other out at the seal: so none is ever looked for.
  */
 export class OpenItems {
-  readonly #open = new Map<number, Open>();
+  /** Each migration's items since the last commit; `sealed`: those stored before are. */
+  readonly #open = new Map<number, { readonly items: Items; sealed: boolean }>();
   readonly #stored;
   readonly #storedBytes;
   readonly #insert;
@@ -103,13 +90,8 @@ export class OpenItems {
     yield items.bytes;
   }
 
-  #of(migrationId: number): Open {
-    let open = this.#open.get(migrationId);
-    if (open === undefined) {
-      open = { items: new Items(), sealed: false };
-      this.#open.set(migrationId, open);
-    }
-    return open;
+  #of(migrationId: number) {
+    return getOrMake(this.#open, migrationId, () => ({ items: new Items(), sealed: false }));
   }
 
   flush(): void {
@@ -127,28 +109,6 @@ export class OpenItems {
   }
 }
 
-/** The digest of each migration's newest snapshot on the grid. */
-export class DigestChain {
-  readonly #last = new Map<number, Buffer>();
-  readonly #stored;
-
-  constructor(db: Database) {
-    this.#stored = db
-      .prepare<[number], Buffer>(
-        `SELECT digest FROM snapshot WHERE migration_id = ? AND digest IS NOT NULL ORDER BY record_time DESC LIMIT 1`,
-      )
-      .pluck();
-  }
-
-  /** The digest of the next one, by its changes digest. */
-  next(changes: Buffer, { migrationId, periodUs }: { migrationId: number; periodUs: number }): Buffer {
-    const stored = () => this.#stored.get(migrationId) ?? firstDigest(migrationId, periodUs);
-    const digest = nextDigest(this.#last.get(migrationId) ?? stored(), changes);
-    this.#last.set(migrationId, digest);
-    return digest;
-  }
-}
-
 /** How many items are sorted in memory at a time: 16 MiB of them, which with copies take four times as much. */
 const ITEMS_AT_ONCE = 2 ** 19;
 const WORDS = 2 ** 32;
@@ -161,7 +121,7 @@ export function passSorted(
   runs: () => Iterable<Buffer>,
   count: number,
   pass: (sorted: Buffer) => void,
-  { atOnce = ITEMS_AT_ONCE }: { atOnce?: number } = {},
+  atOnce = ITEMS_AT_ONCE,
 ): void {
   const ranges = Math.ceil(count / atOnce);
   for (let range = 0; range < ranges; range++) {
@@ -235,14 +195,11 @@ function orderEqualWords(items: Buffer, words: Uint32Array, order: Uint32Array):
   for (let i = 1; i < order.length; i++) {
     for (let j = i; j > 0; j--) {
       const [a, b] = [order[j - 1]!, order[j]!];
-      if (words[a] !== words[b] || compare(items, a, b) <= 0) break;
+      if (words[a] !== words[b]) break;
+      const [from, to] = [a * ITEM_BYTES, b * ITEM_BYTES];
+      if (items.compare(items, to, to + ITEM_BYTES, from, from + ITEM_BYTES) <= 0) break;
       order[j - 1] = b;
       order[j] = a;
     }
   }
-}
-
-function compare(items: Buffer, a: number, b: number): number {
-  const [from, target] = [a * ITEM_BYTES, b * ITEM_BYTES];
-  return items.compare(items, target, target + ITEM_BYTES, from, from + ITEM_BYTES);
 }

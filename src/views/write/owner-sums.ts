@@ -1,7 +1,8 @@
 import type { Database } from 'better-sqlite3';
+import { getOrMake } from '../../get-or-make.ts';
 import { BulkRows } from '../store/bulk-rows.ts';
 import { rowOrder } from '../store/row-order.ts';
-import { decodeVersion, NO_SUMS, noSums, type Sums, versionBytes } from '../store/totals.ts';
+import { decodeVersion, encodeVersion, NO_SUMS, noSums, type Sums } from '../store/totals.ts';
 import type { MigrationState, WriterState } from './state.ts';
 
 /** An owner in one migration, with the sums of the open interval. */
@@ -96,12 +97,7 @@ export class Owners {
 
   #remember(owner: Owner): Owner {
     this.#young.set(owner.no, owner);
-    let parties = this.#youngParties.get(owner.migration);
-    if (parties === undefined) {
-      parties = new Map();
-      this.#youngParties.set(owner.migration, parties);
-    }
-    parties.set(owner.party, owner);
+    getOrMake(this.#youngParties, owner.migration, () => new Map()).set(owner.party, owner);
     return owner;
   }
 
@@ -109,9 +105,7 @@ export class Owners {
   touch(owner: Owner): void {
     if (owner.dirty) return;
     owner.dirty = true;
-    const dirty = this.#dirty.get(owner.migration);
-    if (dirty === undefined) this.#dirty.set(owner.migration, [owner]);
-    else dirty.push(owner);
+    getOrMake(this.#dirty, owner.migration, () => []).push(owner);
   }
 
   /** Queues a version of every owner changed in the migration's open interval. */
@@ -157,7 +151,7 @@ class QueuedVersions {
   #length = 0;
 
   push(owner: number, seq: number, { unlocked, locked }: { unlocked: Sums; locked: Sums }): void {
-    const v = versionBytes(unlocked, locked);
+    const v = encodeVersion(unlocked, locked);
     if (this.#length + v.length > this.#bytes.length)
       this.#bytes = Buffer.concat([this.#bytes, Buffer.allocUnsafe(Math.max(this.#bytes.length, v.length))]);
     this.#bytes.set(v, this.#length);

@@ -1,8 +1,8 @@
 import type { Database } from 'better-sqlite3';
 import { type DecodedBatch, type DecodedMessage, messagesOf, sha256Of } from '../../feed/decoded-batch.ts';
-import type { NamedSource, StoredLane, StoredSource } from '../../feed/source.ts';
+import type { NamedSource, Reached } from '../../feed/source.ts';
 import type { Micros } from '../../ledger/time.ts';
-import { parseColumn, type Stored } from '../store/columns.ts';
+import { parseColumn } from '../store/columns.ts';
 
 /** How far one lane was read. */
 export interface LaneState {
@@ -16,32 +16,15 @@ export interface LaneState {
   sha256: Buffer | null;
   /** The newest time that a checkpoint named there, by `checkpointKey` (docs/rules.md, rule 1). */
   readonly checkpoints: Map<string, Micros>;
-  /** The furthest place read there; imports are before every time of their migration. Null before the first. */
-  furthest: { migrationId: number; recordTime: Micros } | null;
+  /** The furthest time read there; IMPORT_TIME for imports. Null before the first. */
+  furthest: Reached | null;
 }
 
 export function checkpointKey(migrationId: number, synchronizerId: string): string {
   return `${migrationId} ${synchronizerId}`;
 }
 
-/** Where the source that resumes continues. */
-export function storedSourceOf({
-  feed,
-  followed,
-  lanes,
-}: {
-  feed: string | null;
-  followed: ReadonlySet<string> | null;
-  lanes: ReadonlyMap<string, LaneState>;
-}): StoredSource {
-  const stored = new Map<string, StoredLane>();
-  for (const [lane, { start, cursor, sha256 }] of lanes) {
-    if (start !== null) stored.set(lane, { start, cursor, sha256 });
-  }
-  return { identity: feed, ...(followed !== null && { followed: [...followed] }), lanes: stored };
-}
-
-/** The time of an import among places: before every ledger time. */
+/** The time of an import: before every ledger time of its migration. */
 export const IMPORT_TIME: Micros = -1;
 
 /** A lane before its first message. `start`: null where the source does not resume. */
@@ -101,12 +84,8 @@ export class PositionMoved extends Error {
   }
 }
 
-interface PositionRow {
+interface PositionRow extends Pick<LaneState, 'source' | 'start' | 'cursor' | 'sha256'> {
   readonly lane: string;
-  readonly source: string;
-  readonly start: string | null;
-  readonly cursor: string;
-  readonly sha256: Buffer | null;
   readonly checkpoints: string;
   readonly migrationId: number | null;
   readonly recordTime: number | null;
@@ -144,9 +123,10 @@ export function preparePositions(db: Database): SavePositions {
   return (lanes) => {
     const known = [...lanes.values()].filter(({ storedCursor }) => storedCursor !== null).length;
     if (count.get() !== known) throw new PositionMoved();
-    for (const [lane, state] of lanes) {
-      const { storedCursor } = state;
-      const row = positionRow(lane, state);
+    for (const [lane, { source, start, cursor, storedCursor, sha256, checkpoints, furthest }] of lanes) {
+      const times = JSON.stringify(Object.fromEntries(checkpoints));
+      const reached = [furthest?.migrationId ?? null, furthest?.recordTime ?? null];
+      const row = [lane, source, start, cursor, sha256, times, ...reached];
       const done = storedCursor === null ? insert.run(row) : update.run(row, lane, storedCursor);
       if (done.changes !== 1) throw new PositionMoved();
     }
@@ -158,25 +138,12 @@ export function markPositionsStored(lanes: ReadonlyMap<string, LaneState>): void
   for (const state of lanes.values()) state.storedCursor = state.cursor;
 }
 
-export function positionRow(lane: string, state: LaneState): readonly Stored[] {
-  const { source, start, cursor, sha256, checkpoints, furthest } = state;
-  const times = JSON.stringify(Object.fromEntries(checkpoints));
-  const place = [furthest?.migrationId ?? null, furthest?.recordTime ?? null];
-  return [lane, source, start, cursor, sha256, times, ...place];
-}
-
-/** A record time of a migration; IMPORT_TIME for imports. */
-export interface LedgerTime {
-  readonly migrationId: number;
-  readonly recordTime: Micros;
-}
-
 /**
  * Whether a lane that was idle while the others went on now has a message that belongs before one applied meanwhile. Otherwise the merge
  * of the lanes prevents that: a message with a later place than all earlier ones of its lane waits for the other lanes, and
  * they for it. Only one with an earlier place than its predecessors in the lane is applied late, as the feed's order requires.
  */
-export function isLate(lanes: ReadonlyMap<string, LaneState>, own: LaneState, at: LedgerTime): boolean {
+export function isLate(lanes: ReadonlyMap<string, LaneState>, own: LaneState, at: Reached): boolean {
   if (own.start === null || (own.furthest !== null && isBefore(at, own.furthest))) return false;
   for (const { start, furthest } of lanes.values()) {
     if (start !== null && furthest !== null && isBefore(at, furthest)) return true;
@@ -185,11 +152,11 @@ export function isLate(lanes: ReadonlyMap<string, LaneState>, own: LaneState, at
 }
 
 /** Notes how far a lane has come. */
-export function noteFurthest(state: LaneState, at: LedgerTime): void {
+export function noteFurthest(state: LaneState, at: Reached): void {
   if (state.furthest !== null && !isBefore(state.furthest, at)) return;
   state.furthest = { migrationId: at.migrationId, recordTime: at.recordTime };
 }
 
-function isBefore(a: LedgerTime, b: LedgerTime): boolean {
+function isBefore(a: Reached, b: Reached): boolean {
   return a.migrationId < b.migrationId || (a.migrationId === b.migrationId && a.recordTime < b.recordTime);
 }

@@ -27,12 +27,12 @@ export function gapAfterFiles(files: string, source: string, first: Micros): Pos
 export function requireNoGapBefore(
   { recordTime, times }: SeedMark,
   migration: MigrationState,
-  { lanes, source }: { lanes: Iterable<LaneState>; source: string },
+  lanes: readonly LaneState[],
+  source: string,
 ): void {
   const { timeReached } = migration;
   if (timeReached === null) return;
-  const known = [...lanes];
-  const isBehind = times.some((each) => each.recordTime > reachedOn(migration, each.synchronizerId, known));
+  const isBehind = times.some((each) => each.recordTime > reachedOn(migration, each.synchronizerId, lanes));
   if (recordTime <= timeReached && !isBehind) return;
   const end = isBehind && recordTime <= timeReached ? 'earlier on a synchronizer' : `at ${formatTime(timeReached)}`;
   throw new PossibleGap(

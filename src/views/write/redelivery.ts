@@ -1,4 +1,4 @@
-import type { ArchivedContract, UpdateContent } from '../../feed/decoded-batch.ts';
+import type { ArchivedContract } from '../../feed/decoded-batch.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import { coinEntity } from '../../ledger/templates.ts';
 import { formatTime, type Micros } from '../../ledger/time.ts';
@@ -12,10 +12,12 @@ import type { MigrationState } from './state.ts';
  * Throws BadUpdate where an update that is to be skipped as a redelivery archives a coin or round that is active: then it was never
  * applied (docs/rules.md, rule 1).
  */
-export function requireApplied({ batch, migration, update }: Applying, recordTime: Micros): void {
+export function requireApplied(applying: Applying, recordTime: Micros): void {
+  const { update } = applying;
   for (const event of update.events) {
-    if (event.kind !== 'archive' || !isStillActive(batch, migration, event, recordTime) || isCreatedIn(update, event))
-      continue;
+    if (event.kind !== 'archive' || !isStillActive(applying, event, recordTime)) continue;
+    // Created here too: it only passes through, or comes again.
+    if (update.events.some(({ kind, contractId }) => kind !== 'archive' && contractId === event.contractId)) continue;
     const expected =
       'the id of a contract that is not active: the update is skipped as a redelivery, because its record time ' +
       `${formatTime(recordTime)} has passed, and it archives a contract that is active, so it was never applied`;
@@ -24,12 +26,7 @@ export function requireApplied({ batch, migration, update }: Applying, recordTim
 }
 
 /** Whether the contract that an archive names is active, and was not created again after it. */
-function isStillActive(
-  batch: Batch,
-  migration: MigrationState,
-  archive: ArchivedContract,
-  recordTime: Micros,
-): boolean {
+function isStillActive({ batch, migration }: Applying, archive: ArchivedContract, recordTime: Micros): boolean {
   const { migrationId } = migration;
   const { entity } = archive;
   const coin = batch.contracts.find(archive, migrationId);
@@ -62,11 +59,6 @@ function isCreatedAfter(
   const creator = contracts.creatorOf(coin);
   if (creator !== null && [...synchronizers.values()].some(({ updates }) => updates.has(creator))) return true;
   return contracts.wasArchived(archive, owner, createdSeq);
-}
-
-/** Whether the update creates the contract that one of its archives names: only passing through it, or again. */
-function isCreatedIn({ events }: UpdateContent, { contractId }: ArchivedContract): boolean {
-  return events.some((event) => event.kind !== 'archive' && event.contractId === contractId);
 }
 
 /**

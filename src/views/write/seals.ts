@@ -1,9 +1,10 @@
 import type { Database } from 'better-sqlite3';
-import { changesHash } from '../../ledger/digest.ts';
+import { changesHash, firstDigest, nextDigest } from '../../ledger/digest.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { BulkRows } from '../store/bulk-rows.ts';
-import { DigestChain, type OpenItems } from './open-items.ts';
+import type { OpenItems } from './open-items.ts';
 import type { Owners } from './owner-sums.ts';
+import { lastUpdateOf } from './source-start.ts';
 import type { MigrationState, WriterState } from './state.ts';
 
 /** The snapshots that one transaction seals; those of a longer gap are committed in parts (docs/rules.md, rule 6). */
@@ -35,7 +36,9 @@ export interface LongGap {
 export class Seals {
   readonly #owners: Owners;
   readonly #items: OpenItems;
-  readonly #chain: DigestChain;
+  /** The digest of each migration's newest snapshot on the grid. */
+  readonly #digests = new Map<number, Buffer>();
+  readonly #storedDigest;
   readonly #insert: BulkRows;
   /** The number of snapshots that wait for the commit. */
   pending = 0;
@@ -46,7 +49,11 @@ export class Seals {
   constructor(db: Database, owners: Owners, items: OpenItems) {
     this.#owners = owners;
     this.#items = items;
-    this.#chain = new DigestChain(db);
+    this.#storedDigest = db
+      .prepare<[number], Buffer>(
+        `SELECT digest FROM snapshot WHERE migration_id = ? AND digest IS NOT NULL ORDER BY record_time DESC LIMIT 1`,
+      )
+      .pluck();
     this.#insert = BulkRows.inserting(db, 'INSERT INTO snapshot', 11);
     this.#sealedAt = db
       .prepare<[number, number], Micros>('SELECT record_time FROM snapshot WHERE migration_id = ? AND seq = ?')
@@ -96,11 +103,18 @@ export class Seals {
         const recordTime = first + i * periodUs;
         const supply = [run.changes === null ? 1 : 0, contracts, owners, unlocked, locked];
         const changes = i === 0 ? run.changes : changesHash(migrationId, recordTime).digest();
-        const digest = changes && this.#chain.next(changes, { migrationId, periodUs });
+        const digest = changes && this.#digestAfter(changes, migrationId, periodUs);
         this.#insert.add(migrationId, recordTime, seq + i, no + i, ...supply, changes, digest);
       }
     }
     this.#insert.finish();
+  }
+
+  #digestAfter(changes: Buffer, migrationId: number, periodUs: number): Buffer {
+    const stored = () => this.#storedDigest.get(migrationId) ?? firstDigest(migrationId, periodUs);
+    const digest = nextDigest(this.#digests.get(migrationId) ?? stored(), changes);
+    this.#digests.set(migrationId, digest);
+    return digest;
   }
 
   afterCommit(): void {
@@ -133,13 +147,44 @@ export function sealGrid(
   migration.nextGrid = first + count * periodUs;
 }
 
+/** A batch, as far as it is sealed. */
+interface SealedState {
+  readonly state: WriterState;
+  readonly seals: Seals;
+}
+
 /** Seals as much of a gap as the transaction has room for, as a checkpoint within the gap does. */
-export function sealPart(
-  { state, seals }: { readonly state: WriterState; readonly seals: Seals },
-  { migrationId, first, periodUs }: SealedRun,
-): void {
+export function sealPart({ state, seals }: SealedState, { migrationId, first, periodUs }: SealedRun): void {
   const migration = state.migrations.get(migrationId)!;
   const end = first + (SNAPSHOTS_MAX - seals.pending - 1) * periodUs;
   sealGrid(seals, migration, { end, inclusive: true, periodUs });
   migration.timeReached = Math.max(migration.timeReached!, end);
+}
+
+/** The result of a request for a snapshot now. */
+export type ForceOutcome =
+  /** `sealed`: whether it is new; otherwise there was one at the last applied time or later. */
+  | { readonly kind: 'snapshot'; readonly sealed: boolean; readonly migrationId: number; readonly recordTime: Micros }
+  /** A new one is needed, but `maySeal` was false. */
+  | { readonly kind: 'too_soon' }
+  /** No migration has an update other than imports; or its last one is on the grid, and it has no snapshot yet. */
+  | { readonly kind: 'nothing_applied' };
+
+/**
+ * Seals a snapshot at the largest record time applied in the newest migration that has an update other than an import
+ * (docs/rules.md, rule 12). The caller has nothing pending, and commits.
+ */
+export function sealNow(db: Database, { state, seals }: SealedState, periodUs: number, maySeal: boolean): ForceOutcome {
+  const last = lastUpdateOf(state);
+  if (last === null) return { kind: 'nothing_applied' };
+  const { migrationId, recordTime } = last;
+  const select = db.prepare<[number], number | null>('SELECT max(record_time) FROM snapshot WHERE migration_id = ?');
+  const newest = select.pluck().get(migrationId) ?? null;
+  const isOnGrid = recordTime % periodUs === 0;
+  if (newest !== null && (isOnGrid || newest >= recordTime))
+    return { kind: 'snapshot', sealed: false, migrationId, recordTime: newest };
+  if (isOnGrid) return { kind: 'nothing_applied' };
+  if (!maySeal) return { kind: 'too_soon' };
+  seals.sealForced(state.migrations.get(migrationId)!, recordTime);
+  return { kind: 'snapshot', sealed: true, migrationId, recordTime };
 }

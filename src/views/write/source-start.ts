@@ -3,7 +3,7 @@ import { FeedRefused, type Reached, type SourceStart } from '../../feed/source.t
 import { Refusal } from '../../refusal.ts';
 import type { ActiveIds } from './contracts.ts';
 import { newLane } from './positions.ts';
-import { UNFINISHED_IMPORT, type WriterState } from './state.ts';
+import { type MigrationState, UNFINISHED_IMPORT, type WriterState } from './state.ts';
 
 /** Whether there is anything to store: new lanes, or a source of which nothing is applied yet. */
 export function isNews(state: WriterState, { identity, cursors, dso, restarts, followed }: SourceStart): boolean {
@@ -50,32 +50,32 @@ export function forgetPositions(db: Database): void {
   })();
 }
 
-/** The place up to which the newest migration is known of all its synchronizers. */
-export function reachedOf({ migrations }: WriterState): Reached | null {
-  const begun = [...migrations.values()].filter(({ timeReached }) => timeReached !== null);
-  const newest = begun.sort((a, b) => a.migrationId - b.migrationId).at(-1);
+/** The newest migration that has such a time. */
+function newestWith({ migrations }: WriterState, time: 'timeReached' | 'updateTime'): MigrationState | undefined {
+  const all = [...migrations.values()].sort((a, b) => a.migrationId - b.migrationId);
+  return all.findLast((each) => each[time] !== null);
+}
+
+/** The time up to which the newest migration is known of all its synchronizers. */
+export function reachedOf(state: WriterState): Reached | null {
+  const newest = newestWith(state, 'timeReached');
   if (newest === undefined) return null;
   const { migrationId, seededAt, seedTimes, synchronizers } = newest;
-  const last = [...synchronizers.values()].map(({ recordTime }) => recordTime);
-  const seeded = Object.entries(seedTimes).flatMap(([synchronizer, time]) =>
-    synchronizers.has(synchronizer) ? [] : [time],
-  );
-  const known = [...last, ...seeded];
-  const recordTime = known.length > 0 ? Math.min(...known) : seededAt;
+  const times = new Map(Object.entries(seedTimes));
+  for (const [synchronizerId, last] of synchronizers) times.set(synchronizerId, last.recordTime);
+  const recordTime = times.size > 0 ? Math.min(...times.values()) : seededAt;
   return recordTime === null ? null : { migrationId, recordTime };
 }
 
 /** The largest time applied, of the newest migration. */
-export function furthestOf({ migrations }: WriterState): Reached | null {
-  const begun = [...migrations.values()].sort((a, b) => a.migrationId - b.migrationId);
-  const newest = begun.findLast(({ timeReached }) => timeReached !== null);
+export function furthestOf(state: WriterState): Reached | null {
+  const newest = newestWith(state, 'timeReached');
   return newest === undefined ? null : { migrationId: newest.migrationId, recordTime: newest.timeReached! };
 }
 
 /** The largest record time of an update, of the newest migration that has one. */
-export function lastUpdateOf({ migrations }: WriterState): Reached | null {
-  const updated = [...migrations.values()].filter(({ updateTime }) => updateTime !== null);
-  const newest = updated.sort((a, b) => a.migrationId - b.migrationId).at(-1);
+export function lastUpdateOf(state: WriterState): Reached | null {
+  const newest = newestWith(state, 'updateTime');
   return newest === undefined ? null : { migrationId: newest.migrationId, recordTime: newest.updateTime! };
 }
 
@@ -125,10 +125,10 @@ export function forgetUnfinishedImport(
   { migrations }: WriterState,
   { source, active }: { source: string; active: ActiveIds },
 ): void {
-  const others = [...migrations.values()].filter(({ seededAt }) => seededAt !== UNFINISHED_IMPORT);
-  if (others.length > 0)
+  const other = [...migrations.values()].find(({ seededAt }) => seededAt !== UNFINISHED_IMPORT);
+  if (other !== undefined)
     throw new FeedRefused(
-      `these views have imports of migration ${others[0]!.migrationId} and no update, and ${source} begins with a seed: ` +
+      `these views have imports of migration ${other.migrationId} and no update, and ${source} begins with a seed: ` +
         'replay the updates of that migration first, or give another --data directory',
     );
   const tables = db
@@ -143,11 +143,7 @@ export function forgetUnfinishedImport(
 }
 
 /** Throws FeedRefused where the source does not show all coins of the owners that count here (docs/rules.md, rule 14). */
-export function checkFollowed(
-  db: Database,
-  state: WriterState,
-  { start, source }: { start: SourceStart; source: string },
-): void {
+export function checkFollowed(db: Database, state: WriterState, start: SourceStart, source: string): void {
   const [{ followed }, { followed: stored }] = [start, state];
   if (followed === undefined && stored === null) return;
   if (followed === undefined)
@@ -184,15 +180,11 @@ export class MigrationIdMissing extends Refusal {
   }
 }
 
-/** What the views know when a message without migration id comes. */
-export interface KnownMigrations {
-  readonly given: number | null;
-  readonly stored: number | null;
-  readonly migrations: Iterable<number>;
-}
-
-/** Before such a message is applied (docs/rules.md, rule 11). `feed`: its name in the refusal. */
-export function requireSourceMigration(feed: string, { given, stored, migrations }: KnownMigrations): void {
+/** Before a message without migration id is applied (docs/rules.md, rule 11). `feed`: its name in the refusal. */
+export function requireSourceMigration(
+  feed: string,
+  { given, stored, migrations }: { given: number | null; stored: number | null; migrations: Iterable<number> },
+): void {
   if (given !== null || stored !== null) return;
   const newest = Math.max(0, ...migrations);
   if (newest > 0) throw new MigrationIdMissing(feed, newest);

@@ -69,13 +69,10 @@ interface MigrationRow extends Omit<MigrationState, 'unlocked' | 'locked' | 'syn
   locked: string;
 }
 
-interface SynchronizerRow {
+interface SynchronizerRow extends Pick<SynchronizerState, 'firstTime' | 'recordTime' | 'repairs'> {
   readonly migrationId: number;
   readonly name: string;
-  readonly firstTime: Micros;
-  readonly recordTime: Micros;
   readonly updates: number;
-  readonly repairs: number;
   readonly unseen: number;
 }
 
@@ -122,7 +119,7 @@ function loadMigrations(db: Database): Map<number, MigrationState> {
   );
   const lastUpdatesOf = prepareLastUpdates(db);
   for (const { migrationId, name, updates: count, unseen, ...row } of synchronizers.all()) {
-    const updates = LastUpdates.stored(lastUpdatesOf(migrationId, name), count);
+    const updates = new LastUpdates([], { rows: lastUpdatesOf(migrationId, name), count });
     const state = { ...row, updates, unseen: unseen === 1, changed: false };
     migrations.get(migrationId)?.synchronizers.set(name, state);
   }
@@ -181,12 +178,7 @@ export function createStateSaver(db: Database, loaded: WriterState): (state: Wri
 }
 
 /** The rows of `last_update` of one synchronizer. */
-interface StoredUpdates {
-  has(updateId: string): boolean;
-  any(): string;
-  /** Adds these ids; those before are kept only if `keepOlder`. */
-  write(added: readonly string[], then: { keepOlder: boolean }): void;
-}
+type StoredUpdates = ReturnType<ReturnType<typeof prepareLastUpdates>>;
 
 /**
  * The updates applied at the last time of one synchronizer, to tell a redelivery from another update of that time
@@ -201,18 +193,9 @@ export class LastUpdates {
   /** The ids on disk; null where they are of an earlier time, or there are none. */
   #stored: { readonly rows: StoredUpdates; readonly count: number } | null;
 
-  private constructor(added: string[], stored: { rows: StoredUpdates; count: number } | null) {
+  constructor(added: string[], stored: { rows: StoredUpdates; count: number } | null = null) {
     this.#added = added;
     this.#stored = stored;
-  }
-
-  /** The first update of its time. */
-  static first(updateId: string): LastUpdates {
-    return new LastUpdates([updateId], null);
-  }
-
-  static stored(rows: StoredUpdates, count: number): LastUpdates {
-    return new LastUpdates([], { rows, count });
   }
 
   get count(): number {
@@ -237,7 +220,8 @@ export class LastUpdates {
   /** Writes those of this batch; called inside its transaction. */
   save(rows: StoredUpdates): void {
     const { count } = this;
-    rows.write(this.#added, { keepOlder: this.#stored !== null });
+    if (this.#stored === null) rows.clear();
+    rows.add(this.#added);
     this.#stored = { rows, count };
     this.#added = [];
     this.#addedSet = null;
@@ -245,24 +229,21 @@ export class LastUpdates {
 }
 
 /** Returns the function that gives the rows of one synchronizer. */
-function prepareLastUpdates(db: Database): (migrationId: number, synchronizerId: string) => StoredUpdates {
+function prepareLastUpdates(db: Database) {
   const ofSynchronizer = 'FROM last_update WHERE migration_id = ? AND synchronizer_id = ?';
   const has = db.prepare<[number, string, StoredId], number>(`SELECT 1 ${ofSynchronizer} AND update_id = ?`).pluck();
   const any = db.prepare<[number, string], StoredId>(`SELECT update_id ${ofSynchronizer} LIMIT 1`).pluck();
   const forget = db.prepare(`DELETE ${ofSynchronizer}`);
   const insert = db.prepare('INSERT INTO last_update VALUES (?, ?, ?)');
-  return (migrationId, synchronizerId) => ({
-    has: (updateId) => has.get(migrationId, synchronizerId, storedId(updateId)) === 1,
-    any: () => idText(any.get(migrationId, synchronizerId) ?? ''),
-    write(added, { keepOlder }) {
-      if (!keepOlder) forget.run(migrationId, synchronizerId);
-      for (const id of added) insert.run(migrationId, synchronizerId, storedId(id));
+  return (migrationId: number, synchronizerId: string) => ({
+    has: (updateId: string): boolean => has.get(migrationId, synchronizerId, storedId(updateId)) === 1,
+    any: (): string => idText(any.get(migrationId, synchronizerId) ?? ''),
+    clear: () => forget.run(migrationId, synchronizerId),
+    add(updateIds: readonly string[]): void {
+      for (const id of updateIds) insert.run(migrationId, synchronizerId, storedId(id));
     },
   });
 }
-
-/** An archive may name no template. */
-export type EventKind = `${'create' | 'archive'} ${Entity}` | 'archive';
 
 /** Counts since the process started, for /status and the summary line of a replay. */
 export interface Counts {
@@ -270,8 +251,8 @@ export interface Counts {
   updates: number;
   /** Creates and archives of coins and rounds applied. */
   events: number;
-  /** The same by what they are: `create Amulet`. */
-  eventsByKind: Record<EventKind, number>;
+  /** The same by what they are: `create Amulet`; an archive may name no template. */
+  eventsByKind: Record<`${'create' | 'archive'} ${Entity}` | 'archive', number>;
   redelivered: number;
   /** Imports that came after their migration's first other update. */
   importsLate: number;

@@ -14,10 +14,9 @@ import { Refusal } from '../../refusal.ts';
 import { boundLog, type DirectorySettings, openForWriting } from '../store/database.ts';
 import { type DeadLetter, DeadLetters } from '../store/dead-letter-store.ts';
 import { type ApplyRules, applyMessage } from './apply.ts';
-import { Batch, type LastingParts } from './batch.ts';
-import { ActiveIds, type ActiveRead } from './contracts.ts';
+import { Batch } from './batch.ts';
+import { ActiveIds, type OnActiveRead } from './contracts.ts';
 import { containerDeadLetter, deadLetterOf, HALTS_ALWAYS } from './dead-letter-of.ts';
-import { type ForceOutcome, sealNow } from './force.ts';
 import {
   beginLane,
   movePast,
@@ -26,9 +25,8 @@ import {
   preparePositions,
   type SavePositions,
   stateOf,
-  storedSourceOf,
 } from './positions.ts';
-import { type LongGap, SNAPSHOTS_MAX, sealPart } from './seals.ts';
+import { type ForceOutcome, type LongGap, SNAPSHOTS_MAX, sealNow, sealPart } from './seals.ts';
 import {
   checkFollowed,
   checkSourceStart,
@@ -47,7 +45,7 @@ export interface WriterOptions extends DirectorySettings {
   /** Our clock, microseconds. */
   readonly now: () => number;
   /** Called when the ids of all active contracts were read. */
-  readonly onActiveRead?: (read: ActiveRead) => void;
+  readonly onActiveRead?: OnActiveRead;
   /** Stores positions in the batch's transaction; `preparePositions` unless given. */
   readonly positions?: (db: Database) => SavePositions;
 }
@@ -93,7 +91,7 @@ export class ViewsWriter implements Disposable {
   readonly sourceMigrationId: number;
   readonly options: WriterOptions;
   readonly #periodUs: number;
-  readonly #lasting: LastingParts;
+  readonly #lasting;
   #batch: Batch;
   #applied: AppliedRange[] = [];
   #committed: Counts = noCounts();
@@ -129,7 +127,11 @@ export class ViewsWriter implements Disposable {
 
   /** Where the source that resumes continues. */
   get storedSource(): StoredSource {
-    return storedSourceOf(this.#batch.state);
+    const { feed, followed, lanes } = this.#batch.state;
+    const stored = [...lanes].flatMap(([lane, { start, cursor, sha256 }]) =>
+      start === null ? [] : [[lane, { start, cursor, sha256 }] as const],
+    );
+    return { identity: feed, ...(followed !== null && { followed: [...followed] }), lanes: new Map(stored) };
   }
 
   /** Stores what the source's cursors belong to and where its lanes begin, before its messages; first forgets what it replaces. */
@@ -139,7 +141,7 @@ export class ViewsWriter implements Disposable {
     this.commit();
     const [{ name }, { state }] = [this.#begun, this.#batch];
     checkSourceStart(state, start, name);
-    checkFollowed(this.db, state, { start, source: name });
+    checkFollowed(this.db, state, start, name);
     if (start.restarts === true) forgetUnfinishedImport(this.db, state, { source: name, active: this.#lasting.active });
     else if (isAnother(state, start)) forgetPositions(this.db);
     this.#reapply([]);
@@ -238,13 +240,13 @@ export class ViewsWriter implements Disposable {
 
   #rangeOf(batch: DecodedBatch, { from, to }: { from: number; to: number }): AppliedRange {
     const decided = new Set<number>();
-    if (this.deadLetters.anyDecided) for (let i = from; i < to; i++) if (this.#isDecided(batch, i)) decided.add(i);
+    const { deadLetters } = this;
+    for (let i = from; deadLetters.anyDecided && i < to; i++) {
+      const message = messageAt(batch, i);
+      if (deadLetters.mayBeDecided(lengthOf(message)) && deadLetters.isDecided(sha256Of(batch, message)))
+        decided.add(i);
+    }
     return { batch, from, to, now: this.options.now(), decided };
-  }
-
-  #isDecided(batch: DecodedBatch, index: number): boolean {
-    const message = messageAt(batch, index);
-    return this.deadLetters.mayBeDecided(lengthOf(message)) && this.deadLetters.isDecided(sha256Of(batch, message));
   }
 
   /** Keeps what was applied for a commit that fails, without the messages' bytes, which are most of it. */
@@ -304,7 +306,7 @@ export class ViewsWriter implements Disposable {
   /** Seals a snapshot at the last applied record time; on disk when it returns. */
   force({ maySeal }: { maySeal: boolean }): ForceOutcome {
     this.commit();
-    const outcome = sealNow(this.db, this.#batch, { periodUs: this.#periodUs, maySeal });
+    const outcome = sealNow(this.db, this.#batch, this.#periodUs, maySeal);
     if (outcome.kind === 'snapshot' && outcome.sealed) this.#durably(() => this.commit());
     return outcome;
   }

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { symlinkSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { openLinesFile } from '../../../src/feed/file/lines-file.ts';
+import { openLinesFile } from '../../../src/cli/fetch.ts';
 import { freshDirectory } from '../../support/program/fresh-directory.ts';
 
 const directory = freshDirectory();
