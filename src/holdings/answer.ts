@@ -10,17 +10,11 @@ import { answerTable } from './table-answers.ts';
 import { decodeToken, encodeToken, type TableQuestion } from './table-question.ts';
 import { type TableForm, type TableText, tableText } from './table-rows.ts';
 
-/** The client of a question, so that none takes all reader threads, and the signal that its answer is not wanted any more. */
-export interface Asker {
-  readonly client: string;
-  readonly signal?: AbortSignal;
-}
-
 /** Answers questions, in this thread or in another one. */
 export interface Answers {
-  /** The JSON text of the answer. Rejects with a HoldingsFault. Most questions need no reader thread, and so no client. */
-  json(question: Question, asker: () => Asker): Promise<string>;
-  table(question: TableQuestion, form: TableForm, asker: () => Asker): Promise<TableText>;
+  /** The JSON text of the answer. Rejects with a HoldingsFault. `signal`, which few need, aborts where it is not wanted any more. */
+  json(question: Question, signal?: () => AbortSignal): Promise<string>;
+  table(question: TableQuestion, form: TableForm, signal?: () => AbortSignal): Promise<TableText>;
 }
 
 /** Answers from a store, in this thread, which does not ask for whom it reads. */

@@ -337,8 +337,6 @@ export const HOLDINGS_OPERATIONS: readonly JsonOperation<HoldingsCall>[] = [
 
 export interface HoldingsDeps {
   readonly answers: Answers;
-  /** The client of a request, so that none takes all reader threads. */
-  readonly clientAddress: (c: Context) => string;
   readonly holdAnswer: HoldAnswer;
   /** Null where forced snapshots are disabled. */
   readonly force: ForceSnapshot | null;
@@ -349,11 +347,11 @@ export interface HoldingsDeps {
 
 /** The routes of the holdings area. */
 export function holdingsRoutes(deps: HoldingsDeps, cors: Cors): readonly Route[] {
-  const { answers, clientAddress, holdAnswer, limits } = deps;
+  const { answers, holdAnswer, limits } = deps;
   const force = createForce(deps);
   const callOf = (c: Context): HoldingsCall => {
     const ask: HoldingsCall['ask'] = (question) =>
-      answers.json(question, () => ({ client: clientAddress(c), signal: c.req.raw.signal })).catch(throwAsHttpFault);
+      answers.json(question, () => c.req.raw.signal).catch(throwAsHttpFault);
     const held = (text: string): string => {
       holdAnswer(c, text);
       return text;

@@ -266,7 +266,7 @@ export function servedDocuments({
 async function newestExample(answers: Answers): Promise<ExampleValues> {
   const query = { migration_id: null, record_time: null, by: null, limit: 1, after: null };
   try {
-    const { text } = await answers.table({ table: 'top', query }, 'json', () => ({ client: 'the API page' }));
+    const { text } = await answers.table({ table: 'top', query }, 'json');
     const { migration_id, record_time, owners } = JSON.parse(text);
     return { migrationId: migration_id, recordTime: record_time, owner: owners[0]?.party_id ?? STORY_EXAMPLE.owner };
   } catch (error) {

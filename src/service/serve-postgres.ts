@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
-import { type Asker, answersFrom } from '../holdings/answer.ts';
+import { answersFrom } from '../holdings/answer.ts';
 import { HoldingsFault } from '../holdings/holdings-fault.ts';
 import type { Question } from '../holdings/question.ts';
 import type { AnswerRules } from '../holdings/summary-answer.ts';
@@ -29,15 +29,16 @@ export function openPostgres(
   const sealer = startSealer(settings, logger);
   const name = describeServer(settings);
   const health = createPostgresHealth(store, { name, version, sealFailure: sealer.failure });
-  const answersOf = (asker: () => Asker) => answersFrom(store.for(asker().signal), rules);
+  const answersOf = (signal?: () => AbortSignal) => answersFrom(store.for(signal?.()), rules);
   let last: { readonly readiness: Promise<Readiness>; readonly atMs: number } | null = null;
   return {
     holdings: {
       name: { store: name },
       store,
       answers: {
-        json: (question: Question, asker: () => Asker) => answersOf(asker).json(question),
-        table: (question: TableQuestion, form: TableForm, asker: () => Asker) => answersOf(asker).table(question, form),
+        json: (question: Question, signal?: () => AbortSignal) => answersOf(signal).json(question),
+        table: (question: TableQuestion, form: TableForm, signal?: () => AbortSignal) =>
+          answersOf(signal).table(question, form),
       },
       measure: (registry: Registry) => measurePostgres(registry, store),
     },

@@ -18,10 +18,6 @@ export class LastComputed<Value> {
     this.#bytesOf = bytesOf;
   }
 
-  isBeingComputed(key: string): boolean {
-    return this.#kept.get(key)?.bytes === null;
-  }
-
   of(key: string, compute: () => Promise<Value>): Promise<Value> {
     const kept = this.#kept.get(key) ?? this.#begin(key, compute());
     this.#kept.delete(key);

@@ -1,4 +1,4 @@
-import { type Answers, type Asker, answersFrom } from '../../holdings/answer.ts';
+import { type Answers, answersFrom } from '../../holdings/answer.ts';
 import type { FactKind, Facts, HoldingsStore, Lookup, Ranking, SnapshotPlace } from '../../holdings/facts.ts';
 import { LastComputed } from '../../holdings/reading/last-computed.ts';
 import {
@@ -22,18 +22,12 @@ export function startAnswers(
   const threads = startReaderThreads(options);
   const rankings = createRankings();
   return {
-    async json(question, asker) {
-      return orElsewhere(near.json(question), () => threads.json(question, asker()));
-    },
-    async table(question, form, asker) {
+    json: (question, signal) => orElsewhere(near.json(question), () => threads.json(question, signal?.())),
+    table(question, form, signal) {
       // Others may wait for the same ranking, so it is computed even where this client goes away.
-      const ranked = rankings.over(
-        eventLoop,
-        (place) => threads.ranking(place, { client: asker().client }),
-        (place) => threads.joinRanking(place, asker().client),
-      );
-      const { table } = answersFrom(withNumbered(ranked, threads, asker), options.rules);
-      return orElsewhere(table(question, form), () => threads.table(question, form, asker()));
+      const ranked = rankings.over(eventLoop, threads.ranking);
+      const { table } = answersFrom(withNumbered(ranked, threads, signal), options.rules);
+      return orElsewhere(table(question, form), () => threads.table(question, form, signal?.()));
     },
     load: () => threads.load(),
     [Symbol.asyncDispose]: () => threads[Symbol.asyncDispose](),
@@ -41,14 +35,14 @@ export function startAnswers(
 }
 
 /** A store whose owners of a ranking are read by a thread where they are too many for the event loop. */
-function withNumbered(store: HoldingsStore, threads: ReaderThreads, asker: () => Asker): HoldingsStore {
+function withNumbered(store: HoldingsStore, threads: ReaderThreads, signal?: () => AbortSignal): HoldingsStore {
   return {
     async facts<K extends FactKind>(lookup: Lookup<K>): Promise<Facts<K>> {
       const facts = store.facts(lookup);
       if (lookup.kind !== 'numbered owners') return facts;
       return orElsewhere(
         facts,
-        async () => (await threads.numbered(lookup as unknown as NumberedLookup, asker())) as Facts<K>,
+        async () => (await threads.numbered(lookup as unknown as NumberedLookup, signal?.())) as Facts<K>,
       );
     },
   };
@@ -70,18 +64,13 @@ export function createRankings() {
     ({ total, unlocked, locked }) => total.byteLength + unlocked.byteLength + locked.byteLength,
   );
   return {
-    /** A store with cached rankings; `rank` computes one that is not cached, `join` is called for one that is being computed. */
-    over: (
-      store: HoldingsStore,
-      rank: (place: SnapshotPlace) => Promise<Ranking>,
-      join: (place: SnapshotPlace) => void = () => {},
-    ): HoldingsStore => ({
+    /** A store with cached rankings; `rank` computes one that is not cached. */
+    over: (store: HoldingsStore, rank: (place: SnapshotPlace) => Promise<Ranking>): HoldingsStore => ({
       facts<K extends FactKind>(lookup: Lookup<K>): Promise<Facts<K>> {
         if (lookup.kind !== 'ranking') return store.facts(lookup);
         const { migrationId, recordTime } = lookup as unknown as SnapshotPlace;
-        const key = `${migrationId} ${recordTime}`;
-        if (rankings.isBeingComputed(key)) join({ migrationId, recordTime });
-        return rankings.of(key, () => rank({ migrationId, recordTime })) as Promise<Facts<K>>;
+        const rankIt = () => rank({ migrationId, recordTime });
+        return rankings.of(`${migrationId} ${recordTime}`, rankIt) as Promise<Facts<K>>;
       },
     }),
   };
