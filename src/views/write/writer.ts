@@ -197,7 +197,7 @@ export class ViewsWriter implements Disposable {
     if (from === to) return null;
     this.#broken = true;
     const rules: ApplyRules = { ...this.options, periodUs: this.#periodUs, now };
-    this.#batch.fetch(idHashesOf(batch, from, to));
+    this.#batch.contracts.fetch(idHashesOf(batch, from, to));
     for (let i = from; i < to; i++) {
       if (decided.has(i)) {
         this.#batch.counts.decided += 1;
