@@ -36,7 +36,7 @@ if (file !== null) {
 }
 await reportRun(source.name, async () => {
   using writer = new ViewsWriter(dataDir, REPLAY_OPTIONS);
-  await using feed = startFeedThread({ source, watch: false, decodeWorkers: null, context: openingContext(writer) });
+  await using feed = startFeedThread({ source, decodeWorkers: null, context: openingContext(writer) });
   const stop = new AbortController();
   const halted = await runLoop(writer, feed, {
     source: { name: source.name, kind: knownKind(source.kind)! },

@@ -21,21 +21,15 @@ const DISK_FAILS =
   'the disk cannot be read or written: it may be full, or a limit of file size was met (ulimit -f): ' +
   'make room or raise it and run it again; else see the log of the system';
 const RESTORE = 'restore a backup, or move views.db away, which keeps the users, and replay the feed';
-const DAMAGED = `a database there is damaged: \`holdfast verify\` names what; ${RESTORE}`;
 
 /** Every fault of the machine that we know, whichever part reports it. Any other error is not the machine's. */
 const MEANINGS = {
   full: {
-    codes: ['SQLITE_FULL', 'ENOSPC', 'EDQUOT'],
-    passes: 'always',
-    advice: 'the disk is full: make room and run it again, nothing is half written',
-  },
-  tooLarge: {
-    codes: ['EFBIG'],
+    codes: ['SQLITE_FULL', 'ENOSPC', 'EDQUOT', 'EFBIG'],
     passes: 'always',
     advice:
-      'a file cannot grow as large as needed: raise the limit (ulimit -f), ' +
-      'or use a file system that allows it, and run it again; nothing is half written',
+      'the disk is full, or a limit of file size was met (ulimit -f): ' +
+      'make room or raise it and run it again, nothing is half written',
   },
   failing: { codes: ['SQLITE_IOERR', 'EIO'], passes: 'always', advice: DISK_FAILS },
   failingToWrite: {
@@ -59,10 +53,13 @@ const MEANINGS = {
     advice: 'too many files are open: raise the limit (ulimit -n)',
   },
   // A file that is too short is damaged, too.
-  damaged: { codes: ['SQLITE_CORRUPT', 'SQLITE_IOERR_SHORT_READ'], passes: 'never', advice: DAMAGED },
+  damaged: {
+    codes: ['SQLITE_CORRUPT', 'SQLITE_IOERR_SHORT_READ', 'SQLITE_NOTADB'],
+    passes: 'never',
+    advice: `a database there is damaged: \`holdfast verify\` names what; ${RESTORE}`,
+  },
   // The error names the column.
   badValue: { codes: [VIEWS_DAMAGED], passes: 'never', advice: `a database there is damaged: ${RESTORE}` },
-  noDatabase: { codes: ['SQLITE_NOTADB'], passes: 'never', advice: DAMAGED },
   usersDamaged: {
     codes: [USERS_DAMAGED],
     passes: 'never',
@@ -101,12 +98,12 @@ export function isMachineError(error: unknown, ...kinds: readonly MachineError[]
 
 /** Whether a database is damaged. */
 export function isDamaged(error: unknown): boolean {
-  return isMachineError(error, 'damaged', 'badValue', 'noDatabase');
+  return isMachineError(error, 'damaged', 'badValue');
 }
 
 /** Whether nothing can be written: for writes that the program can do without. */
 export function isDiskError(error: unknown): boolean {
-  return isMachineError(error, 'full', 'tooLarge', 'failing', 'failingToWrite');
+  return isMachineError(error, 'full', 'failing', 'failingToWrite');
 }
 
 /** Whether trying again may help by itself. */

@@ -26,7 +26,7 @@ describe('what codes of SQLite and of the system mean', () => {
     ['SQLITE_FULL', 'full', 'always'],
     ['ENOSPC', 'full', 'always'],
     ['EDQUOT', 'full', 'always'],
-    ['EFBIG', 'tooLarge', 'always'],
+    ['EFBIG', 'full', 'always'],
     ['EIO', 'failing', 'always'],
     ['SQLITE_IOERR', 'failing', 'always'],
     ['SQLITE_IOERR_SHMSIZE', 'failing', 'always'],
@@ -42,7 +42,7 @@ describe('what codes of SQLite and of the system mean', () => {
     ['EACCES', 'unwritable', 'running'],
     ['EMFILE', 'outOfFiles', 'running'],
     ['SQLITE_CORRUPT_INDEX', 'damaged', 'never'],
-    ['SQLITE_NOTADB', 'noDatabase', 'never'],
+    ['SQLITE_NOTADB', 'damaged', 'never'],
     ['SQLITE_ERROR', null, 'never'],
     ['SQLITE_CONSTRAINT_UNIQUE', null, 'never'],
     ['ENOENT', null, 'never'],
@@ -84,7 +84,7 @@ describe('errors as SQLite and the system throw them', () => {
     writeFileSync(folder.at('text.db'), 'no database '.repeat(1_000));
     using text = disposable(new DatabaseFile(folder.at('text.db')));
     const none = thrownBy(() => text.db.pragma('user_version'));
-    expect([machineError(none), isDamaged(none)]).toEqual(['noDatabase', true]);
+    expect([machineError(none), isDamaged(none)]).toEqual(['damaged', true]);
     mkdirSync(folder.at('folder.db'));
     expect(machineError(thrownBy(() => new DatabaseFile(folder.at('folder.db'))))).toBe('unwritable');
   });

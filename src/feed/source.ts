@@ -50,10 +50,8 @@ export interface SourceKind<Settings = unknown, Telemetry = unknown> {
   placeOf(message: Pick<Message, 'lane' | 'offset' | 'cursor'>): Readonly<Record<string, string | number | null>>;
   /** Called in the thread that reads and decodes, with settings that were sent to it. */
   open(settings: Settings, context: SourceContext): Promise<Source<Telemetry>>;
-  /** After a halt: a source without messages that still reports how much there is. */
-  watch?(settings: Settings, context: SourceContext): Promise<Source<Telemetry>>;
-  /** Begins to follow the status of one source, however often it is opened. */
-  follow(name: string): { status(state: SourceState<Telemetry>): SourceStatus };
+  /** What `/status` says of a source, by its name. */
+  status(name: string, state: SourceState<Telemetry>): SourceStatus;
 }
 
 /** The source of messages, as dead letters name it. */
@@ -104,8 +102,6 @@ export interface SourceState<Telemetry = unknown> {
   readonly appliedRecordTime: Micros | null;
   /** It comes after files, and has not shown an update of theirs yet. */
   readonly mayLeaveGap: boolean;
-  /** The message at which it is halted. */
-  readonly halted: { readonly recordTime: Micros | null } | null;
   /** Why the service runs without it: it does not continue what is in the views. */
   readonly refused: string | null;
   /** Everything was applied; only files have an end. */

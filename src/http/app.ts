@@ -14,7 +14,7 @@ export interface AppDeps
     Omit<TableDeps, 'holdAnswer'>,
     Omit<ServiceDeps, 'registry'> {
   readonly streams: Streams;
-  /** The client of a request, so that none opens all streams. */
+  /** The client of a request, whose streams are limited. */
   readonly clientAddress: (c: Context) => string;
   /** Whether there is a page at `/`. */
   readonly dashboard: boolean;

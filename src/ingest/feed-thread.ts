@@ -18,8 +18,6 @@ import { BATCHES_AHEAD_MAX, type DecodedInTime } from './decode-pool.ts';
 /** How a feed's source is opened, in a form that can cross threads. */
 export interface Opening {
   readonly source: SourceSpec;
-  /** Opens it only to follow how much there is, without messages. */
-  readonly watch: boolean;
   /** At most so many threads decode. Null: as many as suit the cores. */
   readonly decodeWorkers: number | null;
   readonly context: Omit<SourceContext, 'logger'>;

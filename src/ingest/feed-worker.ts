@@ -8,10 +8,9 @@ const TELEMETRY_INTERVAL_MS = 200;
 
 /** The feed thread: reads messages, decodes them or has them decoded, and answers each request with the next batch. */
 await serveThread<FeedContract>(async (thread) => {
-  const { source: spec, watch, decodeWorkers, context } = thread.data;
+  const { source: spec, decodeWorkers, context } = thread.data;
   const kind = await sourceKind(spec.kind);
-  const opening = { ...context, logger: thread.logger };
-  const source = await (watch ? kind.watch!(spec.settings, opening) : kind.open(spec.settings, opening));
+  const source = await kind.open(spec.settings, { ...context, logger: thread.logger });
   const pool = new DecodePool({ migrationId: context.migrationId, workers: decodeWorkers });
   const batches = messageBatches(source, thread.stop);
   let last: Promise<unknown> = Promise.resolve();

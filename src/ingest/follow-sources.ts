@@ -8,10 +8,10 @@ import type { DeadLetter } from '../views/store/dead-letter-store.ts';
 import { PossibleGap } from '../views/write/possible-gap.ts';
 import { MigrationIdMissing } from '../views/write/source-start.ts';
 import type { ViewsWriter } from '../views/write/writer.ts';
-import { type Feed, openingContext, startFeedThread } from './feed-thread.ts';
+import { openingContext, startFeedThread } from './feed-thread.ts';
 import { lookAtFiles } from './file-order.ts';
 import type { FollowedSource, StatusReporter, Timings } from './ingest-status.ts';
-import { awaitClock, FEED_WAIT_MS, type LoopOptions, runLoop, stillHalted } from './loop.ts';
+import { awaitClock, type LoopOptions, runLoop, stillHalted } from './loop.ts';
 import type { IngestSettings } from './writer-thread.ts';
 
 export interface Following {
@@ -44,7 +44,6 @@ export async function followSources(following: Following): Promise<void> {
       if (shouldContinue()) await follow(following, loop, source);
     }
     if (!signal.aborted) status.report({ phase: status.state.halted === null ? 'caught_up' : 'halted' });
-    await watchHalted(following, sources);
   } catch (error) {
     // What could not be written before the stop is read again at the next start.
     const isStopped = signal.aborted && mayPass(error, 'running');
@@ -61,8 +60,7 @@ function isOfSource(error: unknown, source: FollowedSource | null): error is Err
 }
 
 async function followed(spec: SourceSpec): Promise<FollowedSource> {
-  const kind = await sourceKind(spec.kind);
-  return { spec, kind, ...kind.follow(spec.name) };
+  return { spec, kind: await sourceKind(spec.kind) };
 }
 
 function createLoop(following: Following): LoopOfAll {
@@ -100,16 +98,7 @@ async function resumeHalt(following: Following, loop: LoopOfAll, sources: readon
   }
   if (halted?.kind !== 'ahead') return status.report({ halted });
   loop.onHalt(halted);
-  const over = new AbortController();
-  const signal = AbortSignal.any([following.signal, over.signal]);
-  const watching = watchHalted({ ...following, signal }, sources);
-  try {
-    // Only an error of the watch ends the wait; its end does not.
-    await Promise.race([awaitClock(writer, halted, loop), watching.then(() => new Promise<never>(() => {}))]);
-  } finally {
-    over.abort();
-    await watching;
-  }
+  await awaitClock(writer, halted, loop);
 }
 
 /** A source continues from what the views have stored, so it may be opened any number of times. */
@@ -120,9 +109,16 @@ function follow(following: Following, loop: LoopOfAll, source: FollowedSource): 
 }
 
 async function followOnce(following: Following, loop: LoopOfAll, source: FollowedSource): Promise<void> {
-  const { writer, status } = following;
+  const { settings, writer, status, logger, timings } = following;
   const { kind, spec } = source;
-  await using feed = openFeed(following, spec, { watch: false });
+  await using feed = startFeedThread(
+    { source: spec, decodeWorkers: settings.decodeWorkers, context: openingContext(writer) },
+    {
+      logger,
+      onTelemetry: status.reportProgress,
+      onDecoded: (seconds) => addDuration(timings.decode, seconds),
+    },
+  );
   status.report({ source, feed, phase: 'reading' });
   const halted = await runLoop(writer, feed, {
     ...loop,
@@ -132,35 +128,4 @@ async function followOnce(following: Following, loop: LoopOfAll, source: Followe
   });
   // The last telemetry of a source without an end stays in the status.
   status.set({ halted, feed: kind.resumes ? feed : null });
-}
-
-function openFeed(
-  { settings, writer, status, logger, timings }: Following,
-  source: SourceSpec,
-  { watch }: { watch: boolean },
-): Feed {
-  const { decodeWorkers } = settings;
-  return startFeedThread(
-    { source, watch, decodeWorkers, context: openingContext(writer) },
-    {
-      logger,
-      onTelemetry: status.reportProgress,
-      onDecoded: (seconds) => addDuration(timings.decode, seconds),
-    },
-  );
-}
-
-/** After a halt, follows how much there is in a source without an end, until the signal aborts. */
-async function watchHalted(following: Following, sources: readonly FollowedSource[]): Promise<void> {
-  const { status, signal } = following;
-  const { halted, source } = status.state;
-  if (halted === null || signal.aborted || source?.kind.watch === undefined || !sources.includes(source)) return;
-  await retry(RETRY_OPENING, () => watchOnce(following, source), { signal });
-}
-
-async function watchOnce(following: Following, source: FollowedSource): Promise<void> {
-  const { status, signal } = following;
-  await using feed = openFeed(following, source.spec, { watch: true });
-  status.set({ source, feed });
-  while (!signal.aborted) await feed.next(FEED_WAIT_MS);
 }

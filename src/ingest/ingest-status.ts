@@ -1,5 +1,5 @@
 import { addDuration, type Durations, noDurations } from '../durations.ts';
-import type { SourceKind, SourceSpec, SourceState, SourceStatus } from '../feed/source.ts';
+import type { SourceKind, SourceSpec, SourceStatus } from '../feed/source.ts';
 import type { Micros } from '../ledger/time.ts';
 import { mayPass } from '../machine-errors.ts';
 import { createDeadLetterCounter, type DeadLetter, type DeadLetterFacts } from '../views/store/dead-letter-store.ts';
@@ -70,7 +70,6 @@ export interface IngestState {
 export interface FollowedSource {
   readonly spec: SourceSpec;
   readonly kind: SourceKind;
-  status(state: SourceState): SourceStatus;
 }
 
 /** Builds the status and reports it. */
@@ -154,20 +153,19 @@ function sourceStatus(
   writer: ViewsWriter,
   appliedRecordTime: Micros | null,
 ): IngestStatus['source'] {
-  const { phase, halted, source, feed, lastError } = state;
+  const { phase, source, feed, lastError } = state;
   if (source === null) return null;
   const { name } = source.spec;
   const { kind, resumes } = source.kind;
   const lanes = [...writer.state.lanes].flatMap(([lane, { start, storedCursor: cursor, sha256 }]) =>
     (start !== null) === resumes && cursor !== null ? [[lane, { start, cursor, sha256 }] as const] : [],
   );
-  const status = source.status({
+  const status = source.kind.status(name, {
     telemetry: feed?.telemetry ?? null,
     progress: feed?.progress ?? null,
     lanes: new Map(lanes),
     appliedRecordTime,
     mayLeaveGap: mayLeaveGap(writer.state),
-    halted,
     refused: phase === 'refused' ? (lastError?.message ?? `${name} is refused`) : null,
     isAtEnd: phase === 'caught_up',
   });

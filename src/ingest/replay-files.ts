@@ -66,7 +66,7 @@ async function replayFile(writer: ViewsWriter, file: string, options: ReplayOpti
   const { decodeWorkers } = options;
   await using feed =
     options.openFeed?.(file, writer.sourceMigrationId) ??
-    startFeedThread({ source: fileSpec(file), watch: false, decodeWorkers, context: openingContext(writer) });
+    startFeedThread({ source: fileSpec(file), decodeWorkers, context: openingContext(writer) });
   return await runLoop(writer, feed, {
     source: { name: file, kind: FILE_KIND },
     signal: options.signal,

@@ -57,7 +57,6 @@ export function createSender(
       const fromStart = ({ low }: { low: number }): number => low;
       await readRecords(kafka, topic, fromStart, (partition, values) => {
         for (const value of values) note(partition, value);
-        return false;
       });
       isAllKnown = true;
       plan = createPartitionPlan(partitions, known);

@@ -52,25 +52,23 @@ export const FILE_KIND: SourceKind<{ readonly path: string }, never> = {
   placeOf: ({ offset }) => ({ partition: null, message: offset }),
   // The feed thread copies a batch before it requests the next one.
   open: async ({ path }) => openFileSource(path, { reuseBuffers: true }),
-  follow: (name) => ({
-    status({ lanes, progress, isAtEnd }) {
-      const { read = null, total = null } = progress ?? {};
-      const cursor = lanes.get(FILE_LANE)?.cursor;
-      const next = cursor === undefined ? null : Number(cursor);
-      const left = read === null || total === null ? null : total - read;
-      const lagBytes = isAtEnd ? 0 : left;
-      return {
-        stopped: `${name} is not read to its end yet`,
-        blocking: [],
-        caughtUpAt: null,
-        lagMessages: null,
-        lagBytes,
-        lagSeconds: isAtEnd ? 0 : null,
-        positions: next === null ? {} : { [FILE_LANE]: next },
-        details: { position: { next_message: next }, read_bytes: read, total_bytes: total, lag_bytes: lagBytes },
-      };
-    },
-  }),
+  status(name, { lanes, progress, isAtEnd }) {
+    const { read = null, total = null } = progress ?? {};
+    const cursor = lanes.get(FILE_LANE)?.cursor;
+    const next = cursor === undefined ? null : Number(cursor);
+    const left = read === null || total === null ? null : total - read;
+    const lagBytes = isAtEnd ? 0 : left;
+    return {
+      stopped: `${name} is not read to its end yet`,
+      blocking: [],
+      caughtUpAt: null,
+      lagMessages: null,
+      lagBytes,
+      lagSeconds: isAtEnd ? 0 : null,
+      positions: next === null ? {} : { [FILE_LANE]: next },
+      details: { position: { next_message: next }, read_bytes: read, total_bytes: total, lag_bytes: lagBytes },
+    };
+  },
 };
 
 /**

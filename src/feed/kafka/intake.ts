@@ -5,7 +5,7 @@ import type { Decoded } from '../../ledger/update.ts';
 import { Merge, type SortKey, sortKeyOf } from '../merge.ts';
 import type { BrokenContainer, Message } from '../source.ts';
 import type { TopicSettings } from './kafka-client.ts';
-import { SessionOver } from './kafka-errors.ts';
+import { MayPass } from './kafka-errors.ts';
 import {
   checkHeld,
   checkLastApplied,
@@ -26,6 +26,8 @@ export interface IntakeOptions extends Pick<TopicSettings, 'topic' | 'partitionI
   readonly migrationId: number;
   /** The next offset of each partition as the views have it, which may change at any time: `noteStored` is called after it. */
   readonly stored: ReadonlyMap<number, number>;
+  /** As sessions before it have read. */
+  readonly newestRecordTime: Micros | null;
 }
 
 /** What was read of a topic's partitions and not yet returned: in order, bounded, and with its position. No I/O. */
@@ -33,7 +35,7 @@ export class KafkaIntake {
   readonly #options: IntakeOptions;
   readonly #partitions: ReadonlyMap<number, PartitionBuffer>;
   readonly #merge: Merge<KafkaRecord>;
-  #newestRecordTime: Micros | null = null;
+  #newestRecordTime: Micros | null;
   /** What the topic had at one time of our clock; kept until all of it is stored. */
   #mark: { readonly at: number; readonly held: ReadonlyMap<number, PartitionBounds> } | null = null;
   #caughtUpAt: number | null = null;
@@ -41,6 +43,7 @@ export class KafkaIntake {
 
   constructor(options: IntakeOptions) {
     this.#options = options;
+    this.#newestRecordTime = options.newestRecordTime;
     this.#partitions = new Map(
       [...options.starts].map(([partition, start]) => [
         partition,
@@ -82,7 +85,7 @@ export class KafkaIntake {
     if (buffer.isBroken) return;
     const { nextFetch, verify } = buffer;
     if (fetchedOffset !== nextFetch)
-      throw new SessionOver(`partition ${partition} continued at offset ${fetchedOffset} instead of ${nextFetch}`);
+      throw new MayPass(`partition ${partition} continued at offset ${fetchedOffset} instead of ${nextFetch}`);
     const items = recordsOf(partition, messages, fetchedOffset);
     this.#noteRecordTime(items);
     if (items.length > 0 && verify !== null && !items[0]!.broken) buffer.compare(items.shift()!);

@@ -11,31 +11,23 @@ interface KafkaError extends Error {
   readonly broker?: string;
 }
 
-/** What is read no longer fits what the session began with: the next session compares everything with the topic again. */
-export class SessionOver extends Error {
-  override readonly name = 'SessionOver';
+/** May pass: what is read no longer fits what the session began with, or the leader of a partition is not known yet. */
+export class MayPass extends Error {
+  override readonly name = 'MayPass';
   readonly retriable = true;
 }
 
-/** Another try may find the leader: kafkajs silently leaves out records for a partition whose leader it does not know. */
-export class LeftOut extends Error {
-  readonly retriable = true;
-
-  constructor(topic: string) {
-    super(`the leader of topic ${topic} is not known yet`);
-  }
+/** kafkajs silently leaves out records for a partition whose leader it does not know. */
+export function leaderUnknown(topic: string): MayPass {
+  return new MayPass(`the leader of topic ${topic} is not known yet`);
 }
 
 const CA_HINT = '--kafka-ssl-ca names the file of the authority that signed its certificate';
 const CERTIFICATE_HINT = 'it asks for a client certificate (--kafka-ssl-cert and --kafka-ssl-key)';
-const NO_COORDINATOR = 'KafkaJSGroupCoordinatorNotFound';
 /** What may fix it, by the name of kafkajs' error, a broker's answer, or Node's code for errors of sockets and of TLS. */
 const HINTS: Readonly<Record<string, string>> = {
   KafkaJSConnectionClosedError:
     'a broker that is shutting down does this, and one that requires TLS (--kafka-ssl) or a login (--kafka-sasl-mechanism)',
-  [NO_COORDINATOR]:
-    'there is none while brokers start, and where they are fewer than offsets.topic.replication.factor or ' +
-    'transaction.state.log.replication.factor',
   ILLEGAL_SASL_STATE: 'this port of the broker accepts no login (--kafka-sasl-mechanism)',
   MESSAGE_TOO_LARGE: "the topic's max.message.bytes sets the limit; topics created with --create take 16 MiB",
   ECONNRESET: 'a port without TLS answers like this (--kafka-ssl)',
@@ -51,7 +43,7 @@ const HINTS: Readonly<Record<string, string>> = {
 export function isTransient(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   // kafkajs asks each broker for a few seconds, and then drops what they answered, or that they did not.
-  if (error.name === NO_COORDINATOR) return true;
+  if (error.name === 'KafkaJSGroupCoordinatorNotFound') return true;
   if (error.name === 'KafkaJSNumberOfRetriesExceeded') return error.cause === undefined || isTransient(error.cause);
   return (error as KafkaError).retriable === true || (error.cause instanceof Error && isTransient(error.cause));
 }
@@ -62,7 +54,7 @@ export function answeredWith(error: unknown, types: readonly string[]): boolean 
   return types.includes((error as KafkaError).type ?? '') || answeredWith(error.cause, types);
 }
 
-/** Answers to a producer whose transactional id another one has taken over, or whose transaction was ended for it. */
+/** Answers to a producer whose id another one has now, whose transaction was ended for it, or that brokers have forgotten. */
 const FENCED: readonly string[] = [
   'INVALID_PRODUCER_EPOCH',
   'INVALID_PRODUCER_ID_MAPPING',
@@ -72,14 +64,9 @@ const FENCED: readonly string[] = [
   'UNKNOWN_PRODUCER_ID',
 ];
 
-/** Whether a producer failed because another one has its id now, or because brokers have forgotten it. */
-export function isFenced(error: unknown): boolean {
-  return answeredWith(error, FENCED);
-}
-
 /** Whether to open a producer again may help. */
 export function passesReopened(error: unknown): boolean {
-  return isTransient(error) || isFenced(error);
+  return isTransient(error) || answeredWith(error, FENCED);
 }
 
 /** For reading a topic: waits for whatever may come back. */

@@ -188,10 +188,3 @@ export const NOTHING_READ: Omit<TopicTelemetry, 'stopped'> = {
   newestRecordTime: null,
   partitions: [],
 };
-
-/** Partitions of which only the stored positions are known. */
-export function withoutEnds(stored: ReadonlyMap<number, StoredPosition>): PartitionTelemetry[] {
-  return [...stored].map(([partition, { nextOffset }]) => {
-    return { partition, nextOffset, endOffset: null, isIdle: false };
-  });
-}

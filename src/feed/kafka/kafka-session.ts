@@ -3,7 +3,7 @@ import type { EachBatchPayload, Kafka } from 'kafkajs';
 import type { Message, SourceLogger } from '../source.ts';
 import { type IntakeOptions, KafkaIntake } from './intake.ts';
 import { closed, READER_CONFIG, readBounds } from './kafka-client.ts';
-import { SessionOver } from './kafka-errors.ts';
+import { MayPass } from './kafka-errors.ts';
 import { checkIdentity, identityText, type StoredTopic, startOffsets } from './kafka-positions.ts';
 import { createLoneConsumer } from './lone-consumer.ts';
 
@@ -62,7 +62,7 @@ export async function openSession(options: SessionOptions) {
   consumer.on('consumer.group_join', ({ payload }) => {
     for (const partition of payload.memberAssignment[topic] ?? []) {
       const next = intake.nextFetch(partition);
-      if (next === undefined) return fail(new SessionOver(`topic ${topic} has a new partition ${partition}`));
+      if (next === undefined) return fail(new MayPass(`topic ${topic} has a new partition ${partition}`));
       // At once: an await here would race with the first fetch.
       consumer.seek({ topic, partition, offset: String(next) });
     }
@@ -123,7 +123,7 @@ export async function openSession(options: SessionOptions) {
     while (!closing.signal.aborted) {
       const [at, read] = [Date.now(), intake.readTo()];
       const bounds = await readBounds(admin, topic);
-      if (bounds.size !== starts.size) throw new SessionOver(`topic ${topic} has other partitions`);
+      if (bounds.size !== starts.size) throw new MayPass(`topic ${topic} has other partitions`);
       intake.noteBounds(at, read, bounds);
       onChange();
       void commit();

@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Admin } from 'kafkajs';
 import { createPauses } from '../../retry.ts';
 import {
   BrokenContainer,
@@ -9,19 +7,9 @@ import {
   type SourceContext,
   type SourceStart,
 } from '../source.ts';
-import { createKafkaClient, type KafkaConnection, readBounds, type TopicSettings, withAdmin } from './kafka-client.ts';
-import { describeKafkaError, isTransient, RETRY_READING, SessionOver } from './kafka-errors.ts';
-import {
-  checkIdentity,
-  lackingTexts,
-  NOTHING_READ,
-  type PartitionTelemetry,
-  positionsOf,
-  startOf,
-  startOffsets,
-  type TopicTelemetry,
-  withoutEnds,
-} from './kafka-positions.ts';
+import { createKafkaClient, type KafkaConnection, type TopicSettings } from './kafka-client.ts';
+import { describeKafkaError, isTransient, MayPass, RETRY_READING } from './kafka-errors.ts';
+import { lackingTexts, NOTHING_READ, positionsOf, startOf, type TopicTelemetry } from './kafka-positions.ts';
 import { openSession, type Session } from './kafka-session.ts';
 
 export interface KafkaSourceOptions
@@ -63,7 +51,9 @@ export function openKafkaSource(options: KafkaSourceOptions): Source<TopicTeleme
     signal.addEventListener('abort', onChange);
     while (!signal.aborted) {
       try {
-        await using opened = await openSession({ ...options, kafka, from: { identity, positions }, stored, onChange });
+        const { newestRecordTime } = last;
+        const from = { identity, positions };
+        await using opened = await openSession({ ...options, kafka, from, stored, newestRecordTime, onChange });
         session = opened;
         notRead = connecting;
         try {
@@ -113,7 +103,7 @@ export function openKafkaSource(options: KafkaSourceOptions): Source<TopicTeleme
     const batch = JSON.stringify(error.batch);
     if (batch === damaged) return error;
     damaged = batch;
-    return new SessionOver(`${error.place}: ${error.message}`);
+    return new MayPass(`${error.place}: ${error.message}`);
   }
 
   /** New partitions keep this beginning, even if the topic begins later when the next session looks. */
@@ -132,45 +122,5 @@ export function openKafkaSource(options: KafkaSourceOptions): Source<TopicTeleme
       if (session === null) return { stopped: notRead, ...last };
       return { stopped: null, ...session.intake.telemetry() };
     },
-  };
-}
-
-const WATCH_INTERVAL_MS = 1_000;
-
-/** Follows the ends of a topic after a halt, and reads no messages. */
-export function openKafkaWatch({ connection, topic, stored, logger }: KafkaSourceOptions): Source<TopicTelemetry> {
-  const { identity } = stored;
-  const positions = positionsOf(stored.lanes);
-  const kafka = createKafkaClient(connection, logger);
-  let stopped = `connecting to Kafka at ${connection.brokers.join(',')}`;
-  let partitions: readonly PartitionTelemetry[] = [];
-
-  async function look(admin: Admin): Promise<void> {
-    checkIdentity(identity, { clusterId: (await admin.describeCluster()).clusterId, topic });
-    const bounds = await readBounds(admin, topic);
-    startOffsets(topic, { identity, positions }, bounds);
-    partitions = [...bounds].map(([partition, { low, high }]) => {
-      const nextOffset = positions.get(partition)?.nextOffset ?? low;
-      return { partition, nextOffset, endOffset: high, isIdle: false };
-    });
-    stopped = `topic ${topic} is not read: ingest is halted`;
-  }
-
-  return {
-    async *batches(signal) {
-      while (!signal.aborted) {
-        await withAdmin(kafka, look).catch((error: unknown) => {
-          // Earlier answers may be of another topic.
-          if (error instanceof FeedRefused) partitions = withoutEnds(positions);
-          const before = stopped;
-          stopped = `cannot read topic ${topic}: ${describeKafkaError(error, topic)}`;
-          if (stopped !== before) logger.warn({ topic, err: error }, stopped);
-        });
-        await sleep(WATCH_INTERVAL_MS, undefined, { signal }).catch(() => {});
-      }
-      yield* [];
-    },
-    progress: () => ({ read: 0, total: null }),
-    telemetry: () => ({ ...NOTHING_READ, stopped, partitions }),
   };
 }

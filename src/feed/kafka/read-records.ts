@@ -7,27 +7,26 @@ import { createLoneConsumer } from './lone-consumer.ts';
 
 /**
  * Reads each partition from an offset to the end that it has now; returns what the partitions had then. `each` gets records of one
- * partition in their order, and returns true where no more are wanted of it; what it throws ends the reading.
+ * partition in their order; what it throws ends the reading.
  */
 export async function readRecords(
   kafka: Kafka,
   topic: string,
   from: (bounds: PartitionBounds) => number,
-  each: (partition: number, values: readonly (Buffer | null)[]) => boolean,
+  each: (partition: number, values: readonly (Buffer | null)[]) => void,
 ): Promise<ReadonlyMap<number, PartitionBounds>> {
   const bounds = await awaitBounds(kafka, topic);
   const ends = new Map([...bounds].flatMap(([partition, { low, high }]) => (low === high ? [] : [[partition, high]])));
   if (ends.size === 0) return bounds;
   const { consumer } = createLoneConsumer(kafka, { ...READER_CONFIG, groupId: 'holdfast' });
   const done = Promise.withResolvers<void>();
-  const enough = new Set<number>();
   // At once: what is fetched first must not be what is before it.
   consumer.on('consumer.group_join', () => {
     for (const [partition, held] of bounds) consumer.seek({ topic, partition, offset: String(from(held)) });
   });
   // Also counts batches of control records, which the handler below never sees.
   consumer.on('consumer.end_batch_process', ({ payload: { partition, lastOffset } }) => {
-    if (enough.has(partition) || Number(lastOffset) + 1 >= ends.get(partition)!) ends.delete(partition);
+    if (Number(lastOffset) + 1 >= ends.get(partition)!) ends.delete(partition);
     if (ends.size === 0) done.resolve();
   });
   consumer.on('consumer.crash', ({ payload: { error, restart } }) => {
@@ -38,16 +37,15 @@ export async function readRecords(
     await consumer.subscribe({ topics: [topic], fromBeginning: true });
     await consumer.run({
       autoCommit: false,
-      eachBatch: async ({ batch: { messages, partition }, pause }) => {
+      eachBatch: async ({ batch: { messages, partition } }) => {
         try {
           const broken = recordsOf(partition, messages, 0).at(-1)?.broken;
-          const values = messages.slice(0, broken && -1).map(({ value }) => value);
-          if (!each(partition, values)) {
-            if (broken === undefined) return;
+          if (broken !== undefined)
             throw new Refusal(`topic ${topic}, partition ${partition}, ${broken.place}: ${broken.message}`);
-          }
-          enough.add(partition);
-          pause();
+          each(
+            partition,
+            messages.map(({ value }) => value),
+          );
         } catch (error) {
           done.reject(error);
         }
@@ -95,7 +93,6 @@ export async function readTails(
       for (; tail.bytes > TAIL_MAX.bytes && tail.values.length > 1; tail.isWhole = false)
         tail.bytes -= tail.values.shift()!.length;
     }
-    return false;
   });
   for (const [partition, held] of bounds) {
     const tail = tailOf(partition);

@@ -38,9 +38,8 @@ const AT = { length: 8, magic: 16, crc: 17, attributes: 21, lastDelta: 23, produ
 /** What the length of a batch counts is behind that. */
 const LENGTH_END = 12;
 const MAGIC = 2;
-const CODEC_MASK = 0x07;
-const TRANSACTIONAL_FLAG = 0x10;
-const CONTROL_FLAG = 0x20;
+/** Bits of the attributes. */
+const BITS = { codec: 0x07, transactional: 0x10, control: 0x20 };
 /** What a record or a header takes in memory besides its bytes, at most. */
 const ENTRY_BYTES = 1024;
 /** Behind every offset fetched from: kafkajs leaves out records before that. */
@@ -89,7 +88,7 @@ async function decodeBatch(batch: Buffer, length: number) {
   if (magic !== MAGIC) throw new Error(`it has format ${magic}, expected ${MAGIC} (Kafka 0.11 or later)`);
   const [stated, found] = [batch.readUInt32BE(AT.crc), crc32c(batch.subarray(AT.attributes))];
   if (stated !== found) throw new Error(`it states checksum ${hex(stated)}, and its bytes have ${hex(found)}`);
-  const codecType = batch.readInt16BE(AT.attributes) & CODEC_MASK;
+  const codecType = batch.readInt16BE(AT.attributes) & BITS.codec;
   const unpack = CODECS[codecType];
   if (unpack === undefined) throw new Error(`it has the unknown compression ${codecType}`);
   return readRecords(batch, await unpack(batch.subarray(AT.records)));
@@ -100,10 +99,10 @@ const MALFORMED = 'its records do not fill it exactly';
 function readRecords(batch: Buffer, bytes: Buffer) {
   const first = Number(batch.readBigInt64BE(0));
   const attributes = batch.readInt16BE(AT.attributes);
-  const isControlRecord = (attributes & CONTROL_FLAG) !== 0;
+  const isControlRecord = (attributes & BITS.control) !== 0;
   const batchContext = {
     producerId: String(batch.readBigInt64BE(AT.producerId)),
-    inTransaction: (attributes & TRANSACTIONAL_FLAG) !== 0,
+    inTransaction: (attributes & BITS.transactional) !== 0,
   };
   let at = 0;
   let unpacked = bytes.length;

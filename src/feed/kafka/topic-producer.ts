@@ -9,7 +9,7 @@ import {
   type KafkaConnection,
   withAdmin,
 } from './kafka-client.ts';
-import { describeKafkaError, LeftOut, RETRY_PRODUCING } from './kafka-errors.ts';
+import { describeKafkaError, leaderUnknown, RETRY_PRODUCING } from './kafka-errors.ts';
 import { type PartitionTail, readTails } from './read-records.ts';
 
 export interface ProducedRecord {
@@ -100,7 +100,7 @@ export async function openTopicProducer(to: {
           const messages = request.map(({ partition, value }) => ({ partition, value: value && Buffer.from(value) }));
           const step = async (): Promise<void> => {
             const sent = await explained('write to', topic, producer.send({ topic, messages, acks: -1 }));
-            if (sent.length === 0) throw new LeftOut(topic);
+            if (sent.length === 0) throw leaderUnknown(topic);
           };
           await retry(RETRY_PRODUCING, step, { signal, onFailure });
         }

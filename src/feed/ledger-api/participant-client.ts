@@ -6,23 +6,14 @@ import type { Tokens } from './oauth-tokens.ts';
 import { NAMES, readError } from './participant-errors.ts';
 import { openStream } from './participant-stream.ts';
 
-/** Timers of Node do not wait longer than this. */
-const TIMER_MS_MAX = 2 ** 31 - 1;
 /** More than a participant hosts; each is kept in memory and in the views. */
 const PARTIES_MAX = 1_000_000;
 const PARTIES_PAGE = 1_000;
 
-/** A participant: its plain requests and its streams, each with the token of the moment. */
+/** A participant: its plain requests and its stream of updates, each with the token of the moment. */
 export interface LedgerApiClient extends JsonClient {
-  openStream(path: string, request: object, onOpen?: () => void): Promise<OpenedStream>;
-}
-
-interface OpenedStream {
-  /** Its address, for messages. */
-  readonly target: string;
-  /** Ends also when its token should be a new one. */
-  readonly elements: AsyncGenerator<readonly Buffer[]>;
-  isRenewed(): boolean;
+  /** The elements behind an offset, without an end. */
+  updates(beginExclusive: number, eventFormat: object, onOpen?: () => void): AsyncGenerator<readonly Buffer[]>;
 }
 
 export function createLedgerApiClient(
@@ -35,14 +26,13 @@ export function createLedgerApiClient(
   }
   return {
     ...createJsonClient(url, { ca, names: NAMES, signal, headers, readError }),
-    async openStream(path, request, onOpen = () => {}) {
-      const target = `${url}${path}`;
-      const own = await headers();
-      const leftMs = (tokens.renewAt() ?? Infinity) - Date.now();
-      const renewal = leftMs === Infinity ? null : AbortSignal.timeout(Math.min(Math.max(leftMs, 0), TIMER_MS_MAX));
-      const until = renewal === null ? signal : AbortSignal.any([signal, renewal]);
-      const elements = openStream(target, { ca, headers: own, request, onOpen, signal: until });
-      return { target, elements, isRenewed: () => renewal?.aborted === true };
+    async *updates(beginExclusive, eventFormat, onOpen = () => {}) {
+      const updateFormat = {
+        includeTransactions: { transactionShape: 'TRANSACTION_SHAPE_ACS_DELTA', eventFormat },
+        includeReassignments: eventFormat,
+      };
+      const request = { beginExclusive, updateFormat };
+      yield* openStream(`${url}/v2/updates`, { ca, headers: await headers(), request, onOpen, signal });
     },
   };
 }

@@ -36,10 +36,10 @@ export const readError: ReadError = (status, body) => {
 };
 
 /** An element of a stream that is an error; null for any other. */
-export function failureOfElement(target: string, element: unknown): AnswerFailure | null {
+export function failureOfElement(url: string, element: unknown): AnswerFailure | null {
   const error = errorIn(element);
   if (error === null) return null;
-  return new AnswerFailure(`${target}: the stream ends: ${saidBy(error)}`, aboutOf(error, null));
+  return new AnswerFailure(`${url}: the stream of updates ends: ${saidBy(error)}`, aboutOf(error, null));
 }
 
 type WireError = Readonly<Record<string, unknown>> & { readonly code: string };

@@ -1,15 +1,16 @@
 import { parseExactJson } from '../../json/exact-number.ts';
-import { isObject } from '../../json/untrusted.ts';
+import { isObject, jsonOrNull } from '../../json/untrusted.ts';
 import type { Micros } from '../../ledger/time.ts';
-import { listedElements } from '../file/elements.ts';
-import { AnswerFailure, parseAnswer } from '../network/json-client.ts';
-import { type ImportMessage, importOf, type SynchronizerTime } from '../network/snapshot-import.ts';
+import { AnswerFailure } from '../network/json-client.ts';
+import {
+  type ImportMessage,
+  importOf,
+  listedIn,
+  PAGE_SIZE_MAX,
+  type SynchronizerTime,
+} from '../network/snapshot-import.ts';
 import type { LedgerApiClient } from './participant-client.ts';
-import { failureOfElement } from './participant-errors.ts';
-import { elementOf, updatesRequest } from './participant-updates.ts';
-
-/** Contracts asked for at once: far below what an answer may have. */
-const PAGE_SIZE = 1_000;
+import { elementOf } from './participant-updates.ts';
 
 /** Which entries are held: active, or on their way between synchronizers. An assignment alone is not. */
 const IS_HELD: ReadonlyMap<string, boolean> = new Map([
@@ -31,104 +32,39 @@ export interface ImportAsked {
   readonly migrationId: number;
 }
 
-/** All that is active at an offset: in pages, whose end is marked, or as a stream where the participant is too old for them. */
+/** All that is active at an offset, a page at a time. Throws AnswerFailure. */
 export async function* importsAt(asked: ImportAsked): AsyncGenerator<readonly ImportMessage[]> {
-  const { client, ask, migrationId } = asked;
+  const { client, ask, offset, eventFormat, migrationId } = asked;
   let pageToken: unknown;
   do {
-    const page = await ask(() => askPage(asked, pageToken));
-    if (page === null) return yield* streamedImports(asked);
-    const texts = (): Buffer[] => [...listedElements(page.bytes, 'activeContracts')].map(({ bytes }) => bytes);
-    yield importsIn(page.contracts, { target: client.url, texts, migrationId });
-    pageToken = page.next;
+    const body = { activeAtOffset: offset, eventFormat, maxPageSize: PAGE_SIZE_MAX, pageToken };
+    const { elements, rest } = await ask(async () => {
+      const page = await client.askBytes('/v2/state/active-contracts-page', body).catch(explainUnknown);
+      return listedIn(client, page, 'activeContracts');
+    });
+    yield elements.flatMap((bytes) => {
+      const created = createdIn(bytes, client.url);
+      return created === null ? [] : [importOf(contractOf(created), migrationId)];
+    });
+    pageToken = rest.nextPageToken;
   } while (typeof pageToken === 'string' && pageToken !== '');
 }
 
-/** Null where there is no such path, as before 3.5: the first page is refused, in plain text. */
-async function askPage(
-  { client, offset, eventFormat }: ImportAsked,
-  pageToken: unknown,
-): Promise<{ bytes: Buffer; contracts: readonly unknown[]; next: unknown } | null> {
-  const body = { activeAtOffset: offset, eventFormat, maxPageSize: PAGE_SIZE, pageToken };
-  try {
-    const bytes = await client.askBytes('/v2/state/active-contracts-page', body);
-    const page = parseAnswer(client.url, bytes);
-    if (!isObject(page) || !Array.isArray(page.activeContracts))
-      throw new AnswerFailure(`${client.url}: answers without activeContracts`);
-    return { bytes, contracts: page.activeContracts, next: page.nextPageToken };
-  } catch (error) {
-    const isUnknown = error instanceof AnswerFailure && error.about.status === 404 && error.about.code === undefined;
-    if (pageToken === undefined && isUnknown) return null;
-    throw error;
-  }
-}
-
-/**
- * The end of such a stream is only the closing of the connection, so a stream that is cut begins again behind the last token that an
- * element had. Where there are tokens, a stream that brings nothing more is the end.
- */
-async function* streamedImports(asked: ImportAsked): AsyncGenerator<readonly ImportMessage[]> {
-  const { client, ask, offset, eventFormat, migrationId } = asked;
-  let token: string | null = null;
-  let begunBehind: string | null = null;
-  let reading: AsyncGenerator<readonly ImportMessage[]> | null = null;
-
-  async function* readOnce(): AsyncGenerator<readonly ImportMessage[]> {
-    begunBehind = token;
-    const request = { activeAtOffset: offset, eventFormat, ...(token !== null && { streamContinuationToken: token }) };
-    const { target, elements, isRenewed } = await client.openStream('/v2/state/active-contracts', request);
-    for await (const messages of elements) {
-      const parsed = messages.map((bytes) => parsedElement(target, bytes));
-      yield importsIn(parsed, { target, texts: () => messages, migrationId });
-      const last: unknown = parsed.findLast(isObject)?.streamContinuationToken;
-      if (typeof last === 'string' && last !== '') token = last;
-    }
-    client.signal.throwIfAborted();
-    if (isRenewed()) throw new AnswerFailure(`${target}: was left for a new token`, { conduct: 'reconnect' });
-  }
-
-  for (;;) {
-    const { done, value } = await ask(() => {
-      reading ??= readOnce();
-      return reading.next().catch((error: unknown) => {
-        reading = null;
-        throw error;
-      });
-    });
-    if (done !== true) yield value;
-    else if (token === begunBehind) return;
-    else reading = null;
-  }
-}
-
-function parsedElement(target: string, bytes: Buffer): unknown {
-  const element = parseAnswer(target, bytes);
-  const failure = failureOfElement(target, element);
-  if (failure !== null) throw failure;
-  return element;
-}
-
-/** The contracts of elements that are held. `texts`: the elements as they came, where the numbers of a payload must be exact. */
-function importsIn(
-  elements: readonly unknown[],
-  { target, texts, migrationId }: { target: string; texts: () => readonly Buffer[]; migrationId: number },
-): readonly ImportMessage[] {
-  return elements.flatMap((element, i) => {
-    const created = createdIn(element, target);
-    if (created === null) return [];
-    const { createArgument } = hasNumber(created.createArgument)
-      ? createdIn(parseExactJson(texts()[i]!.toString()), target)!
-      : created;
-    return [importOf(contractOf({ ...created, createArgument }), migrationId)];
-  });
+/** A participant refuses an unknown path in plain text; a proxy may, too. */
+function explainUnknown(error: unknown): never {
+  const isUnknown = error instanceof AnswerFailure && error.about.status === 404 && error.about.code === undefined;
+  if (!isUnknown) throw error;
+  const advice = 'a participant before Canton 3.5 does not have it: begin with files, or with --start beginning';
+  throw new AnswerFailure(`${error.message}; ${advice}`, { cause: error });
 }
 
 /** Null for an entry that is not held. An entry that cannot be read may be a coin, so it is not skipped. */
-function createdIn(element: unknown, target: string): CreatedEvent | null {
+function createdIn(bytes: Buffer, target: string): CreatedEvent | null {
   const unreadable = (what: string): AnswerFailure => {
     const message = `${target}: the active contracts have ${what}, which this version of Holdfast cannot read`;
     return new AnswerFailure(message, { conduct: 'stop' });
   };
+  const element = jsonOrNull(bytes.toString());
   const entry = isObject(element) && isObject(element.contractEntry) ? element.contractEntry : {};
   const [kind, value] = Object.entries(entry)[0] ?? [];
   if (kind === undefined) throw unreadable('an element without contractEntry');
@@ -136,7 +72,9 @@ function createdIn(element: unknown, target: string): CreatedEvent | null {
   if (isHeld === undefined) throw unreadable(`a contractEntry ${kind}`);
   if (!isHeld) return null;
   if (!isObject(value) || !isObject(value.createdEvent)) throw unreadable(`${kind} without createdEvent`);
-  return value.createdEvent;
+  if (!hasNumber(value.createdEvent.createArgument)) return value.createdEvent;
+  const exact = parseExactJson(bytes.toString()) as { contractEntry: Record<string, { createdEvent: CreatedEvent }> };
+  return { ...value.createdEvent, createArgument: exact.contractEntry[kind]!.createdEvent.createArgument };
 }
 
 /** Such a number may be longer than a double is exact; Decimals and Ints are strings. */
@@ -172,10 +110,10 @@ export async function timesOfEnd({
   migrationId,
 }: ImportAsked): Promise<readonly SynchronizerTime[]> {
   const first = new Map<string, Micros>();
-  const { target, elements } = await client.openStream('/v2/updates', updatesRequest(end, eventFormat));
-  for await (const batch of elements) {
+  const { url } = client;
+  for await (const batch of client.updates(end, eventFormat)) {
     for (const bytes of batch) {
-      const { decoded, offset } = elementOf(bytes, { target, migrationId });
+      const { decoded, offset } = elementOf(bytes, { url, migrationId });
       if (decoded?.kind === 'update' && decoded.recordTime !== null && !first.has(decoded.synchronizerId))
         first.set(decoded.synchronizerId, decoded.recordTime);
       if (decoded?.kind !== 'checkpoint' || decoded.times.length === 0) continue;
@@ -186,5 +124,7 @@ export async function timesOfEnd({
       });
     }
   }
-  throw new AnswerFailure(`${target}: the stream was closed before its first checkpoint`, { conduct: 'reconnect' });
+  throw new AnswerFailure(`${url}: the stream of updates was closed before its first checkpoint`, {
+    conduct: 'reconnect',
+  });
 }

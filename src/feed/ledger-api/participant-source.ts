@@ -17,7 +17,7 @@ import {
 } from './participant-client.ts';
 import { PRUNED, pastEnd, refusalOf } from './participant-errors.ts';
 import { type ImportAsked, importsAt, timesOfEnd } from './participant-import.ts';
-import { elementOf, Filter, ROUNDS_LEFT_OUT, recordTimeOf, updatesRequest } from './participant-updates.ts';
+import { elementOf, Filter, ROUNDS_LEFT_OUT, recordTimeOf } from './participant-updates.ts';
 
 /** How often the participant's end is asked for, which says how far behind we are, and how often its parties are. */
 const END_INTERVAL_MS = 10_000;
@@ -135,16 +135,13 @@ export function openLedgerApiSource(settings: LedgerApiSettings, context: Source
 
   async function* follow(client: LedgerApiClient, followed: readonly string[], answered: () => void): Batches {
     using _ = watch(client, followed);
-    const from = at!;
-    const request = updatesRequest(from, filter.eventFormat);
     const onOpen = (): void => progress.answered({ stopped: null });
-    const { target, elements, isRenewed } = await client.openStream('/v2/updates', request, onOpen);
-    for await (const batch of elements) {
+    for await (const batch of client.updates(at!, filter.eventFormat, onOpen)) {
       const messages: Message[] = [];
       let failure: unknown = null;
       for (const bytes of batch) {
         try {
-          const element = elementOf(bytes, { target, migrationId });
+          const element = elementOf(bytes, { url, migrationId });
           if (element.offset !== null) at = Math.max(at!, element.offset);
           messages.push(progress.messageOf(element, String(at)));
           const recordTime = recordTimeOf(element) ?? progress.telemetry.newestRecordTime;
@@ -160,8 +157,8 @@ export function openLedgerApiSource(settings: LedgerApiSettings, context: Source
       }
       if (failure !== null) throw failure;
     }
-    if (!isRenewed() && !client.signal.aborted)
-      throw new AnswerFailure(`${target}: the stream was closed`, { conduct: 'reconnect' });
+    if (!client.signal.aborted)
+      throw new AnswerFailure(`${url}: the stream of updates was closed`, { conduct: 'reconnect' });
   }
 
   /** Asks the participant small questions while its stream is read; a failure is asked again later, and the stream says why. */

@@ -53,17 +53,6 @@ export class Filter {
   }
 }
 
-/** Asks for the stream of updates, which has no end. */
-export function updatesRequest(beginExclusive: number, eventFormat: object): object {
-  return {
-    beginExclusive,
-    updateFormat: {
-      includeTransactions: { transactionShape: 'TRANSACTION_SHAPE_ACS_DELTA', eventFormat },
-      includeReassignments: eventFormat,
-    },
-  };
-}
-
 /** An element of a stream of updates. */
 export interface Element extends ImportMessage {
   /** Null where it has none, or is bad. */
@@ -71,10 +60,10 @@ export interface Element extends ImportMessage {
 }
 
 /** Throws AnswerFailure where the element is an error, which ends the stream. */
-export function elementOf(bytes: Buffer, { target, migrationId }: { target: string; migrationId: number }): Element {
+export function elementOf(bytes: Buffer, { url, migrationId }: { url: string; migrationId: number }): Element {
   const decoded = tryDecode(bytes, { migrationId });
   if (decoded instanceof BadUpdate) {
-    const failure = failureOfElement(target, jsonOrNull(bytes.toString()));
+    const failure = failureOfElement(url, jsonOrNull(bytes.toString()));
     if (failure !== null) throw failure;
     // Its offset is no better than the rest of it.
     return { bytes, offset: null };

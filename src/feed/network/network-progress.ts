@@ -197,7 +197,7 @@ export function networkKind<Settings>(
     resumes: true,
     placeOf: ({ offset, cursor = null }) => ({ item: offset, up_to: cursor }),
     open,
-    follow: (name) => ({ status: (state) => networkStatus({ name, kind }, state) }),
+    status: (name, state) => networkStatus({ name, kind }, state),
   };
 }
 

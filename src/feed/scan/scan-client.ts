@@ -11,6 +11,7 @@ import {
   type ReadError,
   shortened,
 } from '../network/json-client.ts';
+import { PAGE_SIZE_MAX } from '../network/snapshot-import.ts';
 import { FeedRefused } from '../source.ts';
 import type { ScanPosition } from './scan-position.ts';
 
@@ -19,11 +20,6 @@ export const SNAPSHOT_NOT_FOUND = 'SNAPSHOT_NOT_FOUND';
 
 /** Of all answers but pages, which are parsed item by item. */
 const PARSED_BYTES_MAX = 2 ** 20;
-
-/** The largest page that a Scan gives, unless its operator has set another. */
-export const PAGE_SIZE_MAX = 1000;
-/** A Scan under load may refuse a large page a few times; the pauses between so many are about a minute. */
-const REFUSALS_MAX = 8;
 
 const NAMES = { url: '--scan', ca: '--scan-ca' };
 
@@ -101,8 +97,6 @@ export class PageSize {
   #now: number;
   /** A page of this size does not get any further. */
   #tooSmall = 0;
-  /** How often in a row the larger page was refused. */
-  #refusals = 0;
 
   constructor(usual: number) {
     this.#usual = usual;
@@ -112,7 +106,6 @@ export class PageSize {
   /** Reading went on from where a larger page may have been needed. */
   movedOn(): void {
     this.#tooSmall = 0;
-    this.#refusals = 0;
   }
 
   reset(): void {
@@ -129,8 +122,8 @@ export class PageSize {
   }
 
   /**
-   * Asks for a page, and for smaller ones where the failure says so. Throws AnswerFailure: with `stop` where a page as large as is
-   * needed was refused again and again.
+   * Asks for a page, and for smaller ones where the failure says so. Throws AnswerFailure: with `stop` where the Scan gives none as
+   * large as is needed.
    */
   async ask<Page>(ask: (size: number) => Promise<Page>): Promise<Page> {
     for (;;) {
@@ -142,17 +135,15 @@ export class PageSize {
         const smaller = pageSizeMax ?? (isTooMuch ? Math.floor(this.#now / 2) : this.#now);
         if (smaller < 1 || smaller >= this.#now) throw error;
         if (pageSizeMax !== undefined) this.#max = pageSizeMax;
-        if (smaller <= this.#tooSmall) throw this.#refused(error);
+        if (smaller <= this.#tooSmall) {
+          const pages = `pages of ${this.#tooSmall} updates that all have one record time, and refuses larger ones`;
+          throw new AnswerFailure(`it gives ${pages}: read this part of the ledger from files (${error.message})`, {
+            cause: error,
+            conduct: pageSizeMax === undefined ? 'back off' : 'stop',
+          });
+        }
         this.#now = smaller;
       }
     }
-  }
-
-  #refused(cause: AnswerFailure): AnswerFailure {
-    this.#refusals += 1;
-    if (cause.about.pageSizeMax === undefined && this.#refusals < REFUSALS_MAX) return cause;
-    const pages = `pages of ${this.#tooSmall} updates that all have one record time, and refuses larger ones`;
-    const text = `it gives ${pages}: read this part of the ledger from files (${cause.message})`;
-    return new AnswerFailure(text, { cause, conduct: 'stop' });
   }
 }

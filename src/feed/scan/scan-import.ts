@@ -7,19 +7,18 @@ import { ENTITIES, PACKAGE_NAME } from '../../ledger/templates.ts';
 import { parseLedgerTime } from '../../ledger/time.ts';
 import type { Decoded } from '../../ledger/update.ts';
 import { AnswerFailure, type JsonClient, shortened, TEXT } from '../network/json-client.ts';
-import { type ImportMessage, importOf } from '../network/snapshot-import.ts';
+import { type ImportMessage, importOf, listedIn, requireParsable } from '../network/snapshot-import.ts';
 import { FeedRefused } from '../source.ts';
 import { PageSize, SNAPSHOT_NOT_FOUND } from './scan-client.ts';
 import type { ScanPosition } from './scan-position.ts';
-import { listedIn, requireParsable } from './update-pages.ts';
 
 const TEMPLATES_ASKED = [...ENTITIES.keys()].map((template) => `${PACKAGE_NAME}:${template}`);
 /** What gives the contracts of a snapshot, the newest version first: v2 came with Splice 0.7.5, and 0.9 removed v1. */
 const PATHS: readonly string[] = ['/v2/state/acs', '/v1/state/acs'];
 /** How a Scan, or a proxy in front of it, answers to an unknown path. */
 const PATH_UNKNOWN: readonly (number | undefined)[] = [404, 405, 501];
-/** Contracts and page tokens of one snapshot: 512 MiB of hashes. No network has nearly as many. */
-const SEEN_MAX = 50_000_000;
+/** Contracts and page tokens of one snapshot: the most that a Set holds. No network has nearly as many. */
+const SEEN_MAX = 2 ** 24 - 1;
 
 /** A Scan's snapshot: it has everything up to its record time, and nothing after it. */
 export interface SnapshotPosition extends ScanPosition {
@@ -97,9 +96,10 @@ export async function* importsAt(
 ): AsyncGenerator<readonly ImportMessage[]> {
   const size = new PageSize(pageSize);
   const askPage = pageAsker(client);
-  const seen = new SeenOnce();
+  /** By 64 bits of their hash: two of ten million share them once in a hundred thousand imports. */
+  const seen = new Set<bigint>();
   const requireNew = (what: string): void => {
-    if (seen.add(what)) return;
+    if (seen.size < SEEN_MAX && seen.size < seen.add(hash('sha256', what, 'buffer').readBigUInt64LE()).size) return;
     const twice = `has ${shortened(what)} twice, or more than ${SEEN_MAX}`;
     throw new AnswerFailure(`${client.url}: its snapshot of ${text} ${twice}`);
   };
@@ -131,37 +131,6 @@ export async function* importsAt(
     after = rest.next_page_token ?? null;
     if (after !== null) requireNew(`page token ${JSON.stringify(after)}`);
   } while (after !== null);
-}
-
-/**
- * Texts that may occur once, by 64 bits of their hash. The chance that two of ten million texts share them is below one in a hundred
- * thousand, and the import is then tried again with another Scan.
- */
-export class SeenOnce {
-  /** An open hash table, at most three quarters full; 0 is an empty slot. */
-  #slots = new BigUint64Array(2 ** 12);
-  #count = 0;
-
-  /** False for a text that was added before, and for one too many. */
-  add(text: string): boolean {
-    const isNew = this.#count < SEEN_MAX && insert(this.#slots, hash('sha256', text, 'buffer').readBigUInt64LE() || 1n);
-    if (isNew) this.#count += 1;
-    if (this.#count * 4 <= this.#slots.length * 3) return isNew;
-    const larger = new BigUint64Array(this.#slots.length * 2);
-    for (const each of this.#slots) if (each !== 0n) insert(larger, each);
-    this.#slots = larger;
-    return isNew;
-  }
-}
-
-/** False where it is there already. */
-function insert(slots: BigUint64Array, value: bigint): boolean {
-  const mask = slots.length - 1;
-  let at = Number(value & BigInt(mask));
-  while (slots[at] !== 0n && slots[at] !== value) at = (at + 1) & mask;
-  const isNew = slots[at] === 0n;
-  slots[at] = value;
-  return isNew;
 }
 
 /** Owners whose sums are compared. */

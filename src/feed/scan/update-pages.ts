@@ -3,18 +3,13 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { partialDecoder, tryDecode } from '../../decode/decode-message.ts';
 import { isObject } from '../../json/untrusted.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
-import { type Micros, parseLedgerTime } from '../../ledger/time.ts';
+import { parseLedgerTime } from '../../ledger/time.ts';
 import type { Decoded } from '../../ledger/update.ts';
-import { containerElements, listedElements } from '../file/elements.ts';
-import { LINE_BYTES_MAX } from '../limits.ts';
+import { containerElements } from '../file/elements.ts';
 import { AnswerFailure, type JsonClient } from '../network/json-client.ts';
-import { BrokenContainer } from '../source.ts';
-import { askPage, PAGE_SIZE_MAX } from './scan-client.ts';
+import { isNoJson, listedIn, PAGE_SIZE_MAX, requireParsable } from '../network/snapshot-import.ts';
+import { askPage } from './scan-client.ts';
 import { isAhead, type ScanPosition } from './scan-position.ts';
-
-/** What an answer may have beside the elements of its list: far more than a Scan gives. */
-const REST_BYTES_MAX = 65_536;
-const RECORD_TIME = '"record_time":"';
 
 /** An update as a Scan gave it. */
 export interface ScanUpdate {
@@ -49,51 +44,9 @@ export async function updatesIn(client: JsonClient, page: Buffer): Promise<reado
   }
 }
 
-const isNoJson = (error: unknown): boolean => error instanceof BrokenContainer || error instanceof SyntaxError;
-
 /** The first update after a position; undefined where the Scan has none. */
 export async function firstAfter(client: JsonClient, after: ScanPosition | null): Promise<ScanUpdate | undefined> {
   return (await updatesIn(client, await askPage(client, { after, pageSize: 1 })))[0];
-}
-
-/** The record time that stands last in a page: nearly always that of its last update, long before all are decoded. */
-export function lastTimeIn(page: Buffer): Micros | null {
-  const start = page.lastIndexOf(RECORD_TIME) + RECORD_TIME.length;
-  return start < RECORD_TIME.length ? null : parseLedgerTime(page.toString('latin1', start, page.indexOf('"', start)));
-}
-
-/** Throws AnswerFailure for an item that is too long to be parsed: no update or contract is nearly as long. */
-export function requireParsable(client: JsonClient, { length }: Buffer): void {
-  if (length <= LINE_BYTES_MAX) return;
-  const what = `an item of ${length} bytes, which is more than the maximum of ${LINE_BYTES_MAX} bytes`;
-  throw new AnswerFailure(`${client.url}: answers with ${what}`);
-}
-
-/**
- * The elements of a list in an answer, each as its own bytes, which are not parsed, and the other members of the answer. Throws
- * AnswerFailure where there is no such list.
- */
-export function listedIn(
-  client: JsonClient,
-  page: Buffer,
-  key: string,
-): { readonly elements: readonly Buffer[]; readonly rest: Readonly<Record<string, unknown>> } {
-  const offsetIn = (part: Buffer): number => part.byteOffset - page.byteOffset;
-  try {
-    const elements: Buffer[] = [];
-    for (const { bytes } of listedElements(page, key)) if (elements.push(bytes) === PAGE_SIZE_MAX) break;
-    const none = page.subarray(page.length);
-    const [first, last] = [elements[0] ?? none, elements.at(-1) ?? none];
-    const around = Buffer.concat([page.subarray(0, offsetIn(first)), page.subarray(offsetIn(last) + last.length)]);
-    if (around.length > REST_BYTES_MAX) throw new SyntaxError(`more than ${REST_BYTES_MAX} bytes beside the elements`);
-    const rest: unknown = JSON.parse(around.toString());
-    const left = isObject(rest) ? rest[key] : undefined;
-    // Elements that are left are too many, or of a key in another spelling.
-    if (isObject(rest) && Array.isArray(left) && left.length === 0) return { elements, rest };
-  } catch (error) {
-    if (!isNoJson(error)) throw error;
-  }
-  throw new AnswerFailure(`${client.url}: answers without a list ${key} of at most ${PAGE_SIZE_MAX} elements`);
 }
 
 function updateOf(bytes: Buffer, seen: Decoded | undefined): ScanUpdate {

@@ -1,7 +1,7 @@
 import { AnswerFailure, type JsonClient } from '../network/json-client.ts';
 import { askPage, PageSize } from './scan-client.ts';
 import { earlier, earlierOf, isAfter, laterOf, type ScanPosition } from './scan-position.ts';
-import { firstAfter, lastTimeIn, type ScanUpdate, updatesIn } from './update-pages.ts';
+import { firstAfter, type ScanUpdate, updatesIn } from './update-pages.ts';
 
 /**
  * A position has no synchronizer in it: an update of a second one may have the time at which a page ended, or be taken in by the
@@ -22,7 +22,6 @@ export interface ReadPage {
 
 /** A page that the Scan was asked for. */
 interface Asked {
-  readonly after: ScanPosition | null;
   readonly at: number;
   readonly page: Promise<{ readonly bytes: Buffer; readonly size: number }>;
 }
@@ -36,7 +35,7 @@ export class UpdatesReader {
   #furthest: ScanPosition | null;
   /** The Scan has more than the last page: after what to ask for the next one. Null at the end. */
   #behindPage: ScanPosition | null = null;
-  /** The next page, asked for while the one before it is decoded and used. */
+  /** The page behind `#behindPage`, asked for while the one before it is used. */
   #coming: Asked | null = null;
   /** Updates returned whose time may be asked for again. */
   readonly #known = new Map<string, ScanPosition>();
@@ -64,21 +63,14 @@ export class UpdatesReader {
   async next(): Promise<ReadPage> {
     const sure = this.#sure();
     const after = this.#behindPage ?? sure;
-    const asked = this.#ask(after);
+    const asked = this.#coming ?? this.#ask(after);
     this.#coming = null;
     const { bytes, size } = await asked.page;
-    const lastTime = this.#behindPage && lastTimeIn(bytes);
-    if (lastTime !== null) {
-      const next = earlier({ migrationId: this.#behindPage!.migrationId, recordTime: lastTime }, 1);
-      if (isAfter(next, this.#behindPage!)) this.#coming = this.#ask(next);
-    }
     const page = await updatesIn(this.#client, bytes);
     const last = page.findLast(({ at }) => at !== null)?.at ?? null;
     const isShort = page.length < size;
     // A proxy may give shorter pages than it was asked for.
     const more = isShort && last !== null ? await firstAfter(this.#client, last) : undefined;
-    // The page asked for meanwhile may be older than that.
-    if (more !== undefined) this.#coming = null;
     const isEnd = isShort && (more === undefined || page.some(({ id }) => id === more.id));
     const updates = page.filter(({ id }) => !this.#known.has(id));
     for (const { id, at, upTo } of updates) {
@@ -87,7 +79,7 @@ export class UpdatesReader {
     }
     if (!isEnd) this.#goOn(after, { last, count: page.length, isShort });
     else {
-      this.#behindPage = this.#coming = null;
+      this.#behindPage = null;
       this.#size.reset();
     }
     if (sure !== null) for (const [id, at] of this.#known) if (isAfter(sure, at)) this.#known.delete(id);
@@ -96,14 +88,11 @@ export class UpdatesReader {
   }
 
   #ask(after: ScanPosition | null): Asked {
-    const coming = this.#coming;
-    const isSame = coming?.after?.migrationId === after?.migrationId && coming?.after?.recordTime === after?.recordTime;
-    if (coming !== null && isSame) return coming;
     const ask = (pageSize: number): Promise<Buffer> => askPage(this.#client, { after, pageSize });
     const page = this.#size.ask(async (size) => ({ bytes: await ask(size), size }));
     // It fails where it is waited for.
     page.catch(() => {});
-    return { after, at: Date.now(), page };
+    return { at: Date.now(), page };
   }
 
   /** Another synchronizer may have an update at the last time of a page, so that time is asked for again. */
@@ -118,9 +107,7 @@ export class UpdatesReader {
       this.#coming = this.#ask(next);
       return;
     }
-    // All of the page has one time.
-    this.#coming = null;
-    // A short page may also be of a replica that is behind another one.
+    // All of the page has one time. A short page may also be of a replica that is behind another one.
     if (isShort || !this.#size.grow())
       throw new AnswerFailure(
         `${this.#client.url} has more updates at one record time than the ${count} that it gives in a page: ` +

@@ -60,13 +60,13 @@ export type ReaderThreadsOptions = ReaderContract['data'] & {
 };
 
 /**
- * Starts a thread, and the others with the first question, to answer questions outside the event loop, in the order in which they
- * come. One that exceeds its time limit (`read_too_long`) is terminated and replaced. A question whose signal aborts before a
- * thread is free is dropped (`not_begun`).
+ * Starts a thread, and the others with the first question, to answer questions outside the event loop. One that exceeds its time limit
+ * (`read_too_long`) is terminated and replaced. A question that waits too long for a thread, or whose signal aborts before one is
+ * free, is dropped (`not_begun`). They are taken in the order they come.
  */
 export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }: ReaderThreadsOptions) {
   const readers = new Set<Reader>();
-  const waiting: Read[] = [];
+  const waiting = new Set<Read>();
   let stopping = false;
   let started = 0;
 
@@ -91,8 +91,11 @@ export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }:
   function askNext(): void {
     for (const reader of readers) {
       if (reader.read !== null || reader.thread.hasEnded) continue;
-      reader.read = waiting.shift() ?? null;
-      if (reader.read !== null) void ask(reader, reader.read);
+      const [read] = waiting;
+      if (read === undefined) return;
+      waiting.delete(read);
+      reader.read = read;
+      void ask(reader, read);
     }
   }
 
@@ -120,29 +123,29 @@ export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }:
     for (; started < threads; started++) startReader();
   }
 
-  /** Rejects a read that waits; one that has begun is answered. */
-  function drop(read: Read, why: string): void {
-    const at = waiting.indexOf(read);
-    if (at < 0) return;
-    waiting.splice(at, 1);
-    read.reject(new HoldingsFault('not_begun', why));
+  function stop(read: Read, why: string): void {
+    if (waiting.delete(read)) read.reject(new HoldingsFault('not_begun', why));
   }
 
   async function read<Answer>(
     name: string,
     call: (thread: Thread<ReaderContract>) => Promise<Answer>,
-    { signal, times = 1 }: { signal?: AbortSignal | undefined; times?: number },
+    { signal, times = 1 }: { signal?: AbortSignal | undefined; times?: number } = {},
   ): Promise<Answer> {
-    if (waiting.length >= WAITING_MAX)
+    if (waiting.size >= WAITING_MAX)
       throw new HoldingsFault('not_begun', 'too many reads are waiting; try again later');
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-    const callIt = async (thread: Thread<ReaderContract>) => resolve(await call(thread));
-    const read: Read = { name, call: callIt, readMsMax: readMsMax * times, reject };
-    const leave = (): void => drop(read, 'the client went away');
+    const read: Read = {
+      name,
+      call: async (thread) => resolve(await call(thread)),
+      readMsMax: readMsMax * times,
+      reject,
+    };
+    const leave = (): void => stop(read, 'the client went away');
     const late = 'other reads took too long for this one to begin; try again later';
-    const deadline = setTimeout(() => drop(read, late), WAIT_MS_MAX);
+    const deadline = setTimeout(() => stop(read, late), WAIT_MS_MAX);
     signal?.addEventListener('abort', leave);
-    waiting.push(read);
+    waiting.add(read);
     startReaders(THREADS);
     askNext();
     try {
@@ -159,7 +162,7 @@ export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }:
   return {
     load: (): ReadLoad => ({
       busy: [...readers].filter((reader) => reader.read !== null).length,
-      waiting: waiting.length,
+      waiting: waiting.size,
     }),
     json: (question: Question, signal?: AbortSignal) =>
       read(question.answer, (thread) => thread.call('json', question), { signal }),
@@ -171,7 +174,7 @@ export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }:
       read('owners by number', (thread) => thread.call('numbered', lookup), { signal }),
     async [Symbol.asyncDispose](): Promise<void> {
       stopping = true;
-      for (const read of [...waiting]) drop(read, 'the service is stopping');
+      for (const read of waiting) stop(read, 'the service is stopping');
       await Promise.all([...readers].map(({ thread }) => thread.terminate()));
     },
   };

@@ -1,6 +1,6 @@
-import { type Answers, answersFrom } from '../../holdings/answer.ts';
+import { type Answers, answersFrom, type SignalOf } from '../../holdings/answer.ts';
 import type { FactKind, Facts, HoldingsStore, Lookup, Ranking, SnapshotPlace } from '../../holdings/facts.ts';
-import { LastComputed } from '../../holdings/reading/last-computed.ts';
+import { LastComputed } from '../../holdings/last-computed.ts';
 import {
   type NumberedLookup,
   type ReaderThreads,
@@ -22,12 +22,14 @@ export function startAnswers(
   const threads = startReaderThreads(options);
   const rankings = createRankings();
   return {
-    json: (question, signal) => orElsewhere(near.json(question), () => threads.json(question, signal?.())),
-    table(question, form, signal) {
+    async json(question, signalOf) {
+      return orElsewhere(near.json(question), () => threads.json(question, signalOf()));
+    },
+    async table(question, form, signalOf) {
       // Others may wait for the same ranking, so it is computed even where this client goes away.
       const ranked = rankings.over(eventLoop, threads.ranking);
-      const { table } = answersFrom(withNumbered(ranked, threads, signal), options.rules);
-      return orElsewhere(table(question, form), () => threads.table(question, form, signal?.()));
+      const { table } = answersFrom(withNumbered(ranked, threads, signalOf), options.rules);
+      return orElsewhere(table(question, form), () => threads.table(question, form, signalOf()));
     },
     load: () => threads.load(),
     [Symbol.asyncDispose]: () => threads[Symbol.asyncDispose](),
@@ -35,14 +37,14 @@ export function startAnswers(
 }
 
 /** A store whose owners of a ranking are read by a thread where they are too many for the event loop. */
-function withNumbered(store: HoldingsStore, threads: ReaderThreads, signal?: () => AbortSignal): HoldingsStore {
+function withNumbered(store: HoldingsStore, threads: ReaderThreads, signalOf: SignalOf): HoldingsStore {
   return {
     async facts<K extends FactKind>(lookup: Lookup<K>): Promise<Facts<K>> {
       const facts = store.facts(lookup);
       if (lookup.kind !== 'numbered owners') return facts;
       return orElsewhere(
         facts,
-        async () => (await threads.numbered(lookup as unknown as NumberedLookup, signal?.())) as Facts<K>,
+        async () => (await threads.numbered(lookup as unknown as NumberedLookup, signalOf())) as Facts<K>,
       );
     },
   };
@@ -58,19 +60,18 @@ async function orElsewhere<T>(near: Promise<T>, elsewhere: () => Promise<T>): Pr
   }
 }
 
-/** Keeps the rankings of the last few snapshots requested. */
+/** The rankings of the last few snapshots requested: makes a store with them of one whose rankings `rank` computes. */
 export function createRankings() {
   const rankings = new LastComputed<Ranking>(
     ({ total, unlocked, locked }) => total.byteLength + unlocked.byteLength + locked.byteLength,
   );
   return {
-    /** A store with cached rankings; `rank` computes one that is not cached. */
     over: (store: HoldingsStore, rank: (place: SnapshotPlace) => Promise<Ranking>): HoldingsStore => ({
       facts<K extends FactKind>(lookup: Lookup<K>): Promise<Facts<K>> {
         if (lookup.kind !== 'ranking') return store.facts(lookup);
         const { migrationId, recordTime } = lookup as unknown as SnapshotPlace;
-        const rankIt = () => rank({ migrationId, recordTime });
-        return rankings.of(`${migrationId} ${recordTime}`, rankIt) as Promise<Facts<K>>;
+        const ranked = rankings.of(`${migrationId} ${recordTime}`, () => rank({ migrationId, recordTime }));
+        return ranked as Promise<Facts<K>>;
       },
     }),
   };

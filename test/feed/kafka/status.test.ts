@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { followTopic } from '../../../src/feed/kafka/kafka-kind.ts';
+import { TOPIC_KIND } from '../../../src/feed/kafka/kafka-kind.ts';
 import { NOTHING_READ, type PartitionTelemetry } from '../../../src/feed/kafka/kafka-positions.ts';
 import type { SourceState } from '../../../src/feed/source.ts';
 
@@ -29,7 +29,6 @@ const STATE: Omit<SourceState, 'telemetry'> = {
   lanes: new Map(),
   appliedRecordTime: null,
   mayLeaveGap: false,
-  halted: null,
   refused: null,
   isAtEnd: false,
 };
@@ -41,6 +40,6 @@ it.each(
     .map((line) => line.trim().split(/ {2,}/) as [string, string]),
 )('of a topic at %s the messages that are not stored are %s', (partitions, lag) => {
   const telemetry = { ...NOTHING_READ, stopped: null, partitions: partitionsIn(partitions) };
-  const { lagMessages } = followTopic('topic t').status({ ...STATE, telemetry });
+  const { lagMessages } = TOPIC_KIND.status('topic t', { ...STATE, telemetry });
   expect(lagMessages).toBe(lag === 'unknown' ? null : Number(lag));
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it, type TestContext } from 'vitest';
-import { type ReadSource, valuesOf, waitFor } from '../../support/feed/read-source.ts';
+import { type ReadSource, valuesOf } from '../../support/feed/read-source.ts';
 import { offsetOf } from '../../support/ledger-api/answers.ts';
 import { ERRORS } from '../../support/ledger-api/errors.ts';
 import { ownersIn, participantLedger } from '../../support/ledger-api/ledger.ts';
@@ -19,7 +19,6 @@ const SEEN = seenLines(LINES, { parties: PARTIES, templates: TEMPLATES });
 const IMPORTED = 200;
 const OFFSET = offsetOf(LINES[IMPORTED - 1]!);
 const PAGES = '/v2/state/active-contracts-page';
-const NO_PAGES = { status: 404, body: 'The requested resource could not be found.' };
 
 async function startParticipant(
   { onTestFinished }: TestContext,
@@ -49,19 +48,13 @@ async function expectImport(participant: FakeParticipant, reading: ReadSource): 
 }
 
 describe('an import of active contracts', () => {
-  it.concurrent.for([4, 5, 6] as const)('of a participant 3.%i goes on behind them', async (minor, context) => {
+  it.concurrent.for([5, 6] as const)('of a participant 3.%i goes on behind them', async (minor, context) => {
     const participant = await startParticipant(context, { minor });
     await using reading = await readImport(participant);
     await expectImport(participant, reading);
   });
 
   const FAULTS: readonly (readonly [string, (participant: FakeParticipant) => void])[] = [
-    ['a stream that is cut', ({ failStreams }) => failStreams({ after: 7, does: 'cut' }, { after: 3, does: 'cut' })],
-    [
-      'a stream that is closed in good order before its end',
-      ({ failStreams }) => failStreams({ after: 7, does: 'end' }, { after: 3, does: 'end' }),
-    ],
-    ['a token that expires', ({ failStreams }) => failStreams({ after: 7, does: ERRORS.expired })],
     ['a page that fails', ({ fail }) => fail(PAGES, ERRORS.starting, 2)],
     [
       'contracts that are pruned meanwhile',
@@ -69,9 +62,8 @@ describe('an import of active contracts', () => {
     ],
     ['a 404 of a proxy', ({ fail }) => fail('/v2/state/ledger-end', { status: 404, body: 'default backend - 404' }, 1)],
   ];
-  it.concurrent.for(FAULTS)('survives %s', async ([name, spoil], context) => {
+  it.concurrent.for(FAULTS)('survives %s', async ([, spoil], context) => {
     const participant = await startParticipant(context);
-    if (/stream|token/.test(name)) participant.fail(PAGES, NO_PAGES);
     spoil(participant);
     await using reading = await readImport(participant);
     await expectImport(participant, reading);
@@ -85,14 +77,14 @@ describe('an import of active contracts', () => {
     expect(markersIn(reading)).toEqual([]);
   });
 
-  it.concurrent('that is aborted in its stream has no marker', async (context) => {
+  it.concurrent('of a participant without pages, as before 3.5, says what to do', async (context) => {
     const participant = await startParticipant(context);
-    participant.fail(PAGES, NO_PAGES);
-    participant.failStreams({ after: 7, does: 'silent' });
-    const reading = await readImport(participant);
-    await waitFor(() => expect(reading.telemetry.seedContracts).toBeGreaterThan(0));
-    await reading[Symbol.asyncDispose]();
-    expect(markersIn(reading)).toEqual([]);
+    participant.fail(PAGES, { status: 404, body: 'The requested resource could not be found.' });
+    await using reading = await readImport(participant);
+    const stopped = expect.stringMatching(
+      /answers 404 .*; a participant before Canton 3.5 does not have it: begin with/,
+    );
+    await reading.until({ stopped });
   });
 
   it.concurrent.for([

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it, type TestContext } from 'vitest';
 import type { Fault } from '../../support/feed/fake-server.ts';
-import { type ReadSource, waitFor } from '../../support/feed/read-source.ts';
+import type { ReadSource } from '../../support/feed/read-source.ts';
 import { createCertificates } from '../../support/kafka/certificates.ts';
 import { temporaryDirectory } from '../../support/program/temporary-directory.ts';
 import { scanLedger, timeOf } from '../../support/scan/ledger.ts';
@@ -208,21 +208,6 @@ describe('a Scan that takes in nothing more', () => {
     await reading.until({ blocking: [says(/^http\S+ shows no update after .*, and one of .* was read$/)] });
     first.add(...LINES.slice(SOME));
     await reading.until({ blocking: [], lagSeconds: 0 });
-  });
-});
-
-describe('a Scan that takes in updates while it is read', () => {
-  it.concurrent('is read on, also where the answer asked for meanwhile is older than its newest update', async (context) => {
-    const scan = await startScan(context, { pageSizeMax: 500 });
-    hangAfter(scan, SOME);
-    await using reading = await readScan([scan]);
-    await reading.until({ updates: SOME });
-    for (const line of LINES.slice(SOME)) {
-      scan.add(line);
-      const asked = scan.asked.length;
-      await waitFor(() => expect(scan.asked.length).toBeGreaterThan(asked));
-    }
-    await expectAll(reading);
   });
 });
 

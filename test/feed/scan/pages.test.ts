@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { AnswerFailure } from '../../../src/feed/network/json-client.ts';
 import { LANE } from '../../../src/feed/network/snapshot-import.ts';
-import { createScanClient, PageSize } from '../../../src/feed/scan/scan-client.ts';
+import { createScanClient } from '../../../src/feed/scan/scan-client.ts';
 import { openScanSource } from '../../../src/feed/scan/scan-source.ts';
 import type { Message } from '../../../src/feed/source.ts';
 import type { Fault } from '../../support/feed/fake-server.ts';
@@ -90,16 +89,6 @@ describe('pages', () => {
     await reading.until({ updates: late + 2 });
   });
 
-  it('are asked for ahead by the time that stands last in a page, and again where that is not of its last update', async () => {
-    const times = ['2025-12-31T00:00:00Z', '1970-01-01T00:00:00Z', 'never'];
-    const noted = LINES.map((line, i) =>
-      line.replace(/}$/, i % 3 === 0 ? `,"note":{"record_time":"${times[(i / 3) % 3]}"}}` : '}'),
-    );
-    await expectFollowed(noted, { pageSize: 7 });
-    const after = scan.asked.map(({ body }) => (body.after as { after_record_time?: string })?.after_record_time);
-    expect(after).toContain('2025-12-30T23:59:59.999999Z');
-  });
-
   it.each([
     ['more items than were asked for', `{"transactions":[${'1,'.repeat(1_000_000)}1]}`],
     ['much beside their updates', `{"transactions":[],"x":"${'x'.repeat(100_000)}"}`],
@@ -139,20 +128,6 @@ describe('pages that are full of one time', () => {
     scan.add(...atOneTime(30));
     await using reading = await readScan([scan], { pageSize: 12 });
     expect(await reading.refusal()).toMatch(/of 12 updates that all have one record time.*limit maximum \(24 > 12\)/);
-  });
-
-  it('end the asking where a larger one is refused again and again', async () => {
-    const size = new PageSize(10);
-    const tooLong = new AnswerFailure('takes too long', { status: 503, isTooMuch: true });
-    const refusal = (): Promise<AnswerFailure> =>
-      size.ask(() => Promise.reject(tooLong)).catch((error: AnswerFailure) => error);
-    expect(await size.ask((asked) => Promise.resolve(asked))).toBe(10);
-    expect(size.grow()).toBe(true);
-    for (let i = 0; i < 7; i++) expect(await refusal()).toMatchObject({ about: { conduct: 'back off' } });
-    expect(await refusal()).toMatchObject({
-      about: { conduct: 'stop' },
-      message: says(/pages of 10 updates that all have one record time.*from files \(takes too long\)$/),
-    });
   });
 });
 

@@ -1,5 +1,4 @@
 import { describe, expect, it, type TestContext } from 'vitest';
-import { SeenOnce } from '../../../src/feed/scan/scan-import.ts';
 import type { Fault } from '../../support/feed/fake-server.ts';
 import { type ReadSource, valuesOf } from '../../support/feed/read-source.ts';
 import { seededFeed } from '../../support/scan/active-contracts.ts';
@@ -162,13 +161,6 @@ describe('a Scan that gives something of a snapshot twice', () => {
     await alone.until({ stopped: says(reason) });
     await using reading = await readFrom(scan, await startScan(context, { snapshots: [at(250)] }));
     await expectImport(reading, at(250));
-  });
-
-  it('is known by hashes of contracts, whose table grows', () => {
-    const seen = new SeenOnce();
-    const texts = Array.from({ length: 20_000 }, (_, i) => `contract ${i}`);
-    expect(texts.every((text) => seen.add(text))).toBe(true);
-    expect(texts.some((text) => seen.add(text))).toBe(false);
   });
 });
 

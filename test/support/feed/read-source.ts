@@ -63,8 +63,8 @@ export async function readSource<Settings>(
 
   function shown(): object {
     const state = { telemetry: source.telemetry!(), progress: source.progress(), lanes, appliedRecordTime: null };
-    const rest = { mayLeaveGap: false, halted: null, refused: failure?.message ?? null, isAtEnd: false };
-    const status = kind.follow('it').status({ ...state, ...rest });
+    const rest = { mayLeaveGap: false, refused: failure?.message ?? null, isAtEnd: false };
+    const status = kind.status('it', { ...state, ...rest });
     return { ...status, ...status.details, updates: lines.length };
   }
 

@@ -158,7 +158,6 @@ export async function readTopic(address: string, topic: string): Promise<Row[]> 
   const fromStart = ({ low }: { low: number }): number => low;
   await readRecords(kafka, topic, fromStart, (partition, values) => {
     rows.push(...values.map((value) => ({ partition, value: value === null ? null : value.toString() })));
-    return false;
   });
   return rows.sort((a, b) => a.partition - b.partition);
 }

@@ -12,8 +12,8 @@ export interface Participant {
   /** Parties that the token may read; null: any. */
   readonly readAs: readonly string[] | null;
   readonly prunedUpTo: number;
-  /** Of the minor version 3.x: pages of contracts from 5 on, times of the end from 6 on. */
-  readonly minor: 4 | 5 | 6;
+  /** Of the minor version 3.x: it says the times of its end from 6 on. */
+  readonly minor: 5 | 6;
   /** The known templates as `Module:Entity`; empty: not even their package is. */
   readonly templates: readonly string[];
   readonly partiesPage: number;
@@ -74,7 +74,7 @@ export function createAnswers(participant: () => Participant, lines: () => reado
         update: { OffsetCheckpoint: { value: { offset, synchronizerTimes: timesAt(lines(), offset) } } },
       });
     },
-    /** The elements of the contracts active at an offset, each with the token behind it. */
+    /** The elements of the contracts active at an offset. */
     contracts(body: Record<string, unknown>): readonly Record<string, unknown>[] | ApiError {
       const wanted = wantedBy(body.eventFormat as Record<string, unknown>);
       if ('status' in wanted) return wanted;
@@ -85,12 +85,10 @@ export function createAnswers(participant: () => Participant, lines: () => reado
         const entry = { synchronizerId: 'global::1220', reassignmentCounter: 0, createdEvent };
         // Some are on their way to another synchronizer.
         const kind = i % 9 === 4 ? 'JsIncompleteUnassigned' : 'JsActiveContract';
-        const streamContinuationToken = participant().minor >= 5 ? `t${i}` : '';
-        return { workflowId: '', streamContinuationToken, contractEntry: { [kind]: entry } };
+        return { workflowId: '', streamContinuationToken: `t${i}`, contractEntry: { [kind]: entry } };
       });
     },
     contractsPage(body: Record<string, unknown>): Answer {
-      if (participant().minor < 5) return { status: 404, body: 'The requested resource could not be found.' };
       const all = this.contracts(body);
       if ('status' in all) return all;
       const from = body.pageToken === undefined ? 0 : Number(body.pageToken);

@@ -93,7 +93,7 @@ export async function startFakeParticipant({
         const [ofStream = null, ...others] = streamFaults;
         streamFaults = others;
         const isExpired = (): boolean => refused(token) !== null;
-        void serveStream(client, { path, body, answers, added, checkpointMs, fault: ofStream, isExpired });
+        void serveStream(client, { body, answers, added, checkpointMs, fault: ofStream, isExpired });
       });
     });
   });

@@ -3,14 +3,13 @@ import type { WebSocket } from 'ws';
 import { type Answers, offsetOf } from './answers.ts';
 import { type ApiError, ERRORS } from './errors.ts';
 
-/** What a stream does behind so many elements: an error, a cut connection, a closed one (in good order or not), half an element, one without end. */
+/** What a stream does behind so many elements: an error, a cut connection, a closed one, half an element, one without end. */
 export interface StreamFault {
   readonly after: number;
-  readonly does: ApiError | 'cut' | 'close' | 'end' | 'half' | 'oversized' | 'silent';
+  readonly does: ApiError | 'cut' | 'close' | 'half' | 'oversized';
 }
 
 export interface Streaming {
-  readonly path: string;
   readonly body: Readonly<Record<string, unknown>>;
   readonly answers: Answers;
   /** Called when updates were added. */
@@ -24,7 +23,7 @@ const CLOSED = Symbol('closed');
 
 /** Serves the one request of a stream until it ends. A slow reader is waited for. */
 export async function serveStream(client: WebSocket, streaming: Streaming): Promise<void> {
-  const { path, body, answers, fault, isExpired } = streaming;
+  const { fault, isExpired } = streaming;
   let sent = 0;
 
   async function element(text: string): Promise<void> {
@@ -35,14 +34,6 @@ export async function serveStream(client: WebSocket, streaming: Streaming): Prom
   }
 
   try {
-    if (path === '/v2/state/active-contracts') {
-      const all = answers.contracts(body);
-      if ('status' in all) return await end(client, all);
-      const token = body.streamContinuationToken as string | undefined;
-      const from = token === undefined ? 0 : Number(token.slice(1)) + 1;
-      for (const each of all.slice(from)) await element(JSON.stringify(each));
-      return client.close(1000);
-    }
     await serveUpdates(client, streaming, element);
   } catch (error) {
     if (error !== CLOSED) client.terminate();
@@ -105,9 +96,6 @@ async function misbehave(client: WebSocket, does: StreamFault['does'], text: str
     case 'close':
       client.close(1001);
       throw CLOSED;
-    case 'end':
-      client.close(1000);
-      throw CLOSED;
     case 'half':
       socket.write(Buffer.from([0x81, 126, 0x40, 0, ...Buffer.from(text.slice(0, 50))]));
       socket.destroy();
@@ -115,11 +103,6 @@ async function misbehave(client: WebSocket, does: StreamFault['does'], text: str
     case 'oversized':
       // A frame that says it has 1 TiB.
       socket.write(Buffer.from([0x81, 127, 0, 0, 1, 0, 0, 0, 0, 0]));
-      throw CLOSED;
-    case 'silent':
-      (client as unknown as { _receiver: { removeAllListeners(name: string): void } })._receiver.removeAllListeners(
-        'ping',
-      );
       throw CLOSED;
     default:
       return end(client, does);

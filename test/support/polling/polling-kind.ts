@@ -10,16 +10,14 @@ const POLLING_KIND: SourceKind<PollingSettings, Telemetry> = {
   resumes: true,
   placeOf: ({ offset, cursor = null }) => ({ item: offset, up_to: cursor }),
   open: async (settings, context) => openPolling(settings, context),
-  follow: (name) => ({
-    status: ({ telemetry, lanes, refused }) => ({
-      stopped: refused ?? (telemetry === null ? `${name} is not read to its end yet` : telemetry.stopped),
-      blocking: [],
-      caughtUpAt: telemetry?.caughtUpAt ?? null,
-      lagMessages: null,
-      lagBytes: null,
-      lagSeconds: null,
-      details: { cursor: lanes.get(LANE)?.cursor ?? null, pages: telemetry?.pages ?? 0 },
-    }),
+  status: (name, { telemetry, lanes, refused }) => ({
+    stopped: refused ?? (telemetry === null ? `${name} is not read to its end yet` : telemetry.stopped),
+    blocking: [],
+    caughtUpAt: telemetry?.caughtUpAt ?? null,
+    lagMessages: null,
+    lagBytes: null,
+    lagSeconds: null,
+    details: { cursor: lanes.get(LANE)?.cursor ?? null, pages: telemetry?.pages ?? 0 },
   }),
 };
 // The module is named by its address, and this is what is looked for in it.

@@ -6,7 +6,6 @@ export function startFileThread(path: string, decodeWorkers: number | null = nul
   const stored = { identity: null, lanes: new Map() };
   return startFeedThread({
     source: fileSpec(path),
-    watch: false,
     decodeWorkers,
     context: { stored, reached: null, furthest: null, directoryId: 'any', migrationId: 0 },
   });
