@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { Refusal } from './refusal.ts';
 
@@ -16,4 +17,20 @@ export function readSecret(name: string, file: string): Buffer {
   const newline = bytes.at(-1) !== 0x0a ? 0 : bytes.at(-2) === 0x0d ? 2 : 1;
   if (bytes.length === newline) throw new Refusal(`${name}: the secret is empty: ${file}`);
   return bytes.subarray(0, bytes.length - newline);
+}
+
+/** TLS accepts any file of authorities, and with a wrong one silently trusts none. */
+export function readCertificate(name: string, file: string | null): string | null {
+  if (file === null) return null;
+  const pem = readNamed(name, file).toString();
+  requireUsable(name, `${file} contains no PEM certificate`, () => new X509Certificate(pem));
+  return pem;
+}
+
+export function requireUsable(name: string, otherwise: string, use: () => unknown): void {
+  try {
+    use();
+  } catch (error) {
+    throw new Refusal(`${name}: ${otherwise} (${(error as Error).message})`, { cause: error });
+  }
 }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Config } from '../src/config/load-config.ts';
-import { optionName } from '../src/config/setting-kinds.ts';
+import { optionName } from '../src/setting-kinds.ts';
 import { type Certificates, createCertificates } from './support/kafka/certificates.ts';
 import { settingsOf } from './support/program/settings.ts';
 
@@ -82,11 +82,6 @@ describe('a setting', () => {
     });
   });
 
-  it('is frozen, and a list of it', () => {
-    const config = load({ env: { HOLDFAST_CORS_ORIGINS: 'https://a.example' } });
-    expect([config, config.corsOrigins].every(Object.isFrozen)).toBe(true);
-  });
-
   it('has relative paths that start at the folder of the file, or at the working directory', () => {
     const file = { data: 'd', file: ['a.ndjson', '-', '/b'] };
     expect(load({ file })).toMatchObject({ dataDir: join(folder, 'd'), files: [join(folder, 'a.ndjson'), '-', '/b'] });
@@ -96,9 +91,6 @@ describe('a setting', () => {
 
   it.each<[string, Given, boolean]>([
     ['is on where it is given', { args: ['--read-only'] }, true],
-    ['is on by its value', { args: ['--read-only=true'] }, true],
-    ['is off by its value', { args: ['--read-only=false'] }, false],
-    ['is on by the environment', { env: { HOLDFAST_READ_ONLY: 'true' } }, true],
     ['stays off where the environment says so', { env: { HOLDFAST_READ_ONLY: 'false' } }, false],
     [
       'is off by an option that comes before the environment',
@@ -112,41 +104,28 @@ describe('a setting', () => {
 
   it.each<[variable: string, text: string, key: keyof Config, value: unknown]>([
     ['HOLDFAST_SNAPSHOT_PERIOD', '10m', 'snapshotPeriodUs', 600_000_000],
-    ['HOLDFAST_SNAPSHOT_PERIOD', '24h', 'snapshotPeriodUs', 86_400_000_000],
     ['HOLDFAST_SNAPSHOT_PERIOD', '1.5h', 'snapshotPeriodUs', 5_400_000_000],
-    ['HOLDFAST_MIGRATION_ID', '4', 'migrationId', 4],
     ['HOLDFAST_FORCE_SNAPSHOTS', '0', 'forceSnapshots', false],
-    ['HOLDFAST_RECORD_TIME_AHEAD_MAX', '500ms', 'recordTimeAheadMaxUs', 500_000],
     ['HOLDFAST_READY_LAG_MAX', '2m', 'readyLagMaxMs', 120_000],
     ['HOLDFAST_CORS_ORIGINS', '', 'corsOrigins', []],
     ['HOLDFAST_CORS_ORIGINS', 'https://a.example,http://b:81', 'corsOrigins', ['https://a.example', 'http://b:81']],
     ['HOLDFAST_TRUSTED_PROXIES', '10.0.0.1, ::1', 'trustedProxies', ['10.0.0.1', '::1']],
-    ['HOLDFAST_DSO', 'DSO::1220ab', 'dso', 'DSO::1220ab'],
   ])('%s=%s is read', (variable, text, key, value) => {
     expect(load({ env: { [variable]: text } })[key]).toEqual(value);
   });
 
   it.each<[variable: string, text: string, expected: string]>([
     ['HOLDFAST_PORT', '65536', 'given "65536", expected a whole number from 0 to 65535'],
-    ['HOLDFAST_PORT', '8o80', 'given "8o80"'],
-    ['HOLDFAST_PORT', '', 'given ""'],
     ['HOLDFAST_SNAPSHOT_PERIOD', '7m', 'a duration from 1s to 24h that divides 24h'],
-    ['HOLDFAST_SNAPSHOT_PERIOD', '500ms', 'a duration from 1s to 24h that divides 24h'],
-    ['HOLDFAST_SNAPSHOT_PERIOD', '48h', 'divides 24h'],
-    ['HOLDFAST_SNAPSHOT_PERIOD', '10', 'expected a duration'],
     ['HOLDFAST_RECORD_TIME_GAP_MAX', '36501d', 'given "36501d", expected a duration such as 500ms'],
-    ['HOLDFAST_READY_LAG_MAX', '0s', ', from 1ms to 36500d'],
     ['HOLDFAST_KAFKA_PARTITION_IDLE', '36501d', 'expected off, or a duration'],
     ['HOLDFAST_DSO', 'DSO', 'expected a party id'],
     ['HOLDFAST_EMPTY_OWNERS', 'none', 'Allowed choices are zero, omit'],
-    ['HOLDFAST_OWNERS_MAX', '0', 'expected a whole number from 1'],
-    ['HOLDFAST_BODY_BYTES_MAX', '1e6', 'expected a whole number'],
     ['HOLDFAST_FORCE_SNAPSHOTS', 'yes', 'expected true or false'],
     ['HOLDFAST_TRUSTED_PROXIES', '10.0.0', 'expected IP addresses'],
     ['HOLDFAST_CORS_ORIGINS', 'example.org', 'expected *, or origins'],
     ['HOLDFAST_KAFKA_BROKERS', 'broker', 'expected host:port'],
     ['HOLDFAST_PROT', '1', 'no such setting'],
-    ['HOLDFAST_TOSTRING', '1', 'no such setting'],
   ])('%s=%s is refused by name', (variable, text, expected) => {
     const message = refusalOf({ env: { [variable]: text } });
     expect(message).toContain(variable);
@@ -173,9 +152,7 @@ describe('a configuration file', () => {
   it.each<[content: unknown, message: string]>([
     [{ prot: 1 }, 'prot in '],
     [{ ledger: { maxUsers: 0 } }, 'ledger.maxUsers'],
-    [{ toString: 1 }, 'toString in '],
     [{ port: '80a' }, 'port in '],
-    [{ forceSnapshots: 'maybe' }, 'forceSnapshots in '],
     ['{"port": ', 'is not JSON'],
     [[], 'must contain one JSON object'],
   ])('of %j is refused', (content, message) => {
@@ -262,19 +239,14 @@ describe('the settings of a source', () => {
   const scan = { scan: 'https://a.example' };
   it.each<[options: Values, message: string]>([
     [{ kafkaTopic: 't' }, '--kafka-topic needs --kafka-brokers too'],
-    [{ kafkaBrokers: 'a:1' }, '--kafka-brokers needs --kafka-topic too'],
     [{ ...kafka, kafkaSslCert: password }, '--kafka-ssl-cert needs --kafka-ssl-key'],
     [{ ...kafka, kafkaSaslUsername: 'me' }, '--kafka-sasl-username needs --kafka-sasl-mechanism'],
-    [{ ...kafka, kafkaSaslMechanism: 'plain' }, '--kafka-sasl-mechanism needs --kafka-sasl-username'],
     [{ ...kafka, kafkaSslCa: '/nonexistent.pem' }, '--kafka-ssl-ca: cannot read /nonexistent.pem'],
     [{ scan: 'scan.example' }, '--scan: given "scan.example", expected http or https addresses without a user'],
     [{ scan: 'https://me:secret@a.example' }, 'expected http or https addresses without a user'],
-    [{ scan: 'https://a.example?x=1' }, 'expected http or https addresses'],
     [{ scan: 'https://a.example,https://a.example/api/scan' }, '--scan: https://a.example/api/scan is given twice'],
     [{ scanPageSize: '10' }, '--scan-page-size needs --scan too'],
     [{ start: 'beginning' }, '--start needs --scan or --ledger-api too'],
-    [{ ...scan, scanPageSize: '1001' }, '--scan-page-size: given "1001"'],
-    [{ ...scan, scanCa: '/nonexistent.pem' }, '--scan-ca: cannot read /nonexistent.pem'],
     [{ ...scan, ledgerApi: 'http://p', ledgerApiParties: 'all' }, '--ledger-api cannot be given with --scan'],
   ])('%o are refused: %s', (options, message) => {
     expect(refusalOf({ options })).toContain(message);

@@ -1,9 +1,10 @@
-import { spawnSync } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { freePorts } from './support/program/free-ports.ts';
-import { type Circumstances, startProgram } from './support/program/program.ts';
 import { settingsOf } from './support/program/settings.ts';
 import { programEnv } from './support/program/soak.ts';
 import { temporaryDirectory } from './support/program/temporary-directory.ts';
@@ -31,44 +32,46 @@ describe('the health check of the container', () => {
     .find((line) => line.startsWith('HEALTHCHECK'))!;
   const [command, ...args] = JSON.parse(instruction.slice(instruction.indexOf('['))) as string[];
 
-  /** The very command, but that the service is not the first process here. */
-  function check(pid: number, { env }: Circumstances): { readonly status: number | null; readonly stdout: string } {
+  /** The very command, but that the service is not the first process here. Gives its exit code and what it printed. */
+  async function check(pid: number, env: Readonly<Record<string, string>>): Promise<readonly [number, string]> {
     const own = args.map((arg) => arg.replaceAll('/proc/1/', `/proc/${pid}/`));
-    return spawnSync(command!, own, { env: { ...programEnv(), ...env }, encoding: 'utf8' });
+    const ended = promisify(execFile)(command!, own, { env: { ...programEnv(), ...env } });
+    return ended.then(
+      ({ stdout }) => [0, stdout] as const,
+      ({ code }) => [code, ''] as const,
+    );
   }
 
-  it.each<[name: string, (port: number, file: string) => { args?: string[]; env?: Record<string, string> }]>([
-    ['by an option', (port) => ({ args: ['--port', String(port)] })],
-    ['by an option with an equals sign', (port) => ({ args: [`--port=${port}`] })],
-    ['by the environment', (port) => ({ env: { HOLDFAST_PORT: String(port) } })],
-    [
-      'by an option that comes before the environment',
-      (port) => ({ args: [`--port=${port}`], env: { HOLDFAST_PORT: '1' } }),
-    ],
-    ['in the configuration file', (_port, file) => ({ args: ['--config', file] })],
-    ['in the configuration file of the environment', (_port, file) => ({ env: { HOLDFAST_CONFIG: file } })],
-    [
-      'in the configuration file, together with what Kubernetes sets for a service of that name',
-      (_port, file) => ({ args: [`--config=${file}`], env: { HOLDFAST_PORT: 'tcp://10.0.0.1:80' } }),
-    ],
-  ])('asks at the port that was given %s', async (_name, given) => {
+  it('asks at the port that was given, whichever way, and fails where nothing answers', async () => {
     using folder = temporaryDirectory();
-    const [port] = (await freePorts(1)) as [number];
+    const server = createServer(({ url }, response) => response.writeHead(url === '/livez' ? 200 : 404).end());
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const port = String((server.address() as { port: number }).port);
     const file = folder.at('holdfast.json');
-    writeFileSync(file, JSON.stringify({ port }));
-    const { args: options = [], env = {} } = given(port, file);
-    await using service = startProgram(['serve', '--data', folder.at('data'), ...options], { env });
-    await service.logged('listening');
-    expect(check(service.pid, { env }).status).toBe(0);
-    service.kill('SIGTERM');
-    await service.ended;
-    expect(check(process.pid, { env: { ...env, HOLDFAST_PORT: String(port) } }).status).toBe(1);
+    writeFileSync(file, JSON.stringify({ port: Number(port) }));
+    const given: readonly { args?: readonly string[]; env?: Readonly<Record<string, string>> }[] = [
+      { args: ['--port', port] },
+      { args: [`--port=${port}`] },
+      { env: { HOLDFAST_PORT: port } },
+      { args: [`--port=${port}`], env: { HOLDFAST_PORT: '1' } },
+      { args: ['--config', file] },
+      { env: { HOLDFAST_CONFIG: file } },
+      // Kubernetes sets this for a Service of that name.
+      { args: [`--config=${file}`], env: { HOLDFAST_PORT: 'tcp://10.0.0.1:80' } },
+    ];
+    for (const { args = [], env = {} } of given) {
+      // A process with the command line of the service.
+      const service = spawn('bash', ['-c', 'read; :', 'dist/main.js', 'serve', ...args]);
+      expect({ args, env, check: await check(service.pid!, env) }).toEqual({ args, env, check: [0, ''] });
+      service.kill();
+    }
+    await new Promise((resolve) => server.close(resolve));
+    expect(await check(process.pid, { HOLDFAST_PORT: port })).toEqual([1, '']);
   });
 
-  it('uses the default port unless another was given', () => {
+  it('uses the default port unless another was given', async () => {
     const preload = `data:text/javascript,${encodeURIComponent('globalThis.fetch = (url) => { console.log(url); return Promise.resolve({ ok: true }); };')}`;
-    const { stdout } = check(process.pid, { env: { NODE_OPTIONS: `--import ${preload}` } });
-    const { port } = settingsOf([], {}).config;
-    expect(stdout).toBe(`http://127.0.0.1:${port}/livez\n`);
+    const [, asked] = await check(process.pid, { NODE_OPTIONS: `--import ${preload}` });
+    expect(asked).toBe(`http://127.0.0.1:${settingsOf([], {}).config.port}/livez\n`);
   });
 });

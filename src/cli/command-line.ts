@@ -1,11 +1,11 @@
 import { Command, CommanderError, Option } from 'commander';
 import { pino } from 'pino';
 import { loadConfig } from '../config/load-config.ts';
-import { environmentName, type Setting, settingOption } from '../config/setting-kinds.ts';
-import { SETTINGS, type SettingKey } from '../config/setting-list.ts';
+import { SETTINGS } from '../config/setting-list.ts';
 import { HoldingsFault, type HoldingsFaultCode } from '../holdings/holdings-fault.ts';
 import { machineAdvice } from '../machine-errors.ts';
 import { Refusal } from '../refusal.ts';
+import { environmentName, type Setting, settingOption } from '../setting-kinds.ts';
 import { readVersion } from '../version.ts';
 import {
   type CliCommand,
@@ -83,31 +83,23 @@ function addTo(
   }
   const { settings = [], addOptions, dataDir } = definition;
   addOptions?.(command);
-  for (const key of [...settings, ...SETTINGS_OF_EVERY_COMMAND])
-    command.addOption(settingOption(key, settingOf(key, definition)).hideHelp(key === 'data' && dataDir === 'unused'));
+  for (const key of [...settings, ...SETTINGS_OF_EVERY_COMMAND]) {
+    const setting: Setting = SETTINGS[key];
+    const isMade = key === 'data' && dataDir === 'made';
+    const option = settingOption(key, isMade ? { ...setting, help: `${setting.help}; created if missing` } : setting);
+    command.addOption(option.hideHelp(key === 'data' && dataDir === 'unused'));
+  }
   const config = new Option(
     '--config <FILE>',
     'JSON file of settings; options and HOLDFAST_* variables come before it',
   );
   command.addOption(config.env(environmentName('config')));
-  // Commander would report a missing option before an unknown one, which may be the missing one misspelt.
-  const required = command.options.filter(({ mandatory }) => mandatory);
-  for (const option of required) option.mandatory = false;
-  command.action(() => {
-    const missing = required.find((option) => command.getOptionValue(option.attributeName()) === undefined);
-    if (missing !== undefined) command.error(`error: required option '${missing.flags}' not specified`);
-    return run(definition, command);
-  });
+  command.action(() => run(definition, command));
 }
 
 function examplesText(examples: readonly string[]): string {
   const lines = examples.map((example) => `  $ ${example}\n`).join('');
   return `\n${examples.length === 1 ? 'Example' : 'Examples'}:\n${lines}`;
-}
-
-function settingOf(key: SettingKey, { dataDir }: CliCommand): Setting {
-  const setting: Setting = SETTINGS[key];
-  return key === 'data' && dataDir === 'made' ? { ...setting, help: `${setting.help}; created if missing` } : setting;
 }
 
 async function runCommand(command: CliCommand, parsed: Command, terminal: Terminal): Promise<ExitCode | undefined> {

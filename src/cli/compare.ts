@@ -2,14 +2,7 @@ import { counted } from '../counted.ts';
 import { PARAMETERS } from '../holdings/table-question.ts';
 import { formatTime } from '../ledger/time.ts';
 import { Refusal } from '../refusal.ts';
-import {
-  type Compared,
-  chainOf,
-  compareChains,
-  obstacle,
-  ownReplica,
-  type Wanted,
-} from '../service/compare-digests.ts';
+import { type Compared, compareMigration, ownReplica, type Wanted } from '../service/compare-digests.ts';
 import { otherReplica } from '../service/other-holdfast.ts';
 import { showGiven } from '../show-given.ts';
 import { readUpdateOrder, type UpdateOrder } from '../views/read/stored-status.ts';
@@ -40,12 +33,9 @@ export const compareCommand: CliCommand = {
     const found: Compared[] = [];
     for (const { migrationId } of await store.facts({ kind: 'newest snapshots' })) {
       if (migration !== null && migration !== BigInt(migrationId)) continue;
-      const own = await chainOf(replicas.own, migrationId);
-      const other = await chainOf(replicas.other, migrationId);
-      if (own === null || other === null) continue;
-      const reason = obstacle(own, other);
-      if (reason !== null) say(`migration ${migrationId}: cannot be compared: ${reason}`);
-      else found.push(...(await compareChains(replicas, { own, other }, wanted)));
+      const result = await compareMigration(replicas, migrationId, wanted);
+      if (typeof result === 'string') say(`migration ${migrationId}: cannot be compared: ${result}`);
+      else if (result !== null) found.push(result);
     }
     if (options.json === true) stdout.write(`${JSON.stringify({ migrations: found.map(listed) }, null, 2)}\n`);
     else for (const each of found) stdout.write(comparedLine(each));

@@ -1,11 +1,10 @@
 import type { Logger } from 'pino';
-import { durationMs, optionName, parseAs } from '../config/setting-kinds.ts';
 import { KAFKA_SETTINGS, keysOf, SETTINGS } from '../config/setting-list.ts';
 import { type HttpServer, startHttpServer } from '../http/http-server.ts';
 import { counters, createMetrics, gauges } from '../http/prometheus.ts';
 import { Refusal } from '../refusal.ts';
-import { createLagReader, DECODE_GROUP_DEFAULT, runDecoder } from '../scale/decoder.ts';
-import { createFigures, type DecoderFigures } from '../scale/decoder-member.ts';
+import { createFigures, DECODE_GROUP_DEFAULT, type DecoderFigures, runDecoder } from '../scale/decoder.ts';
+import { durationMs, optionName, parseAs } from '../setting-kinds.ts';
 import { showGiven } from '../show-given.ts';
 import { PERIOD_DEFAULT_US } from '../views/store/database.ts';
 import type { CliCommand } from './command.ts';
@@ -75,8 +74,7 @@ export const decodeCommand: CliCommand = {
     };
     const port =
       options.metricsPort === undefined ? null : parseAs('--metrics-port', SETTINGS.port, options.metricsPort);
-    const lag = createLagReader(figures, { connection: kafka, topic: kafka.topic, logger });
-    await using _ = port === null ? null : await serveDecoderMetrics({ figures, lag, host: config.host, port, logger });
+    await using _ = port === null ? null : await serveDecoderMetrics(figures, { host: config.host, port, logger });
     await runDecoder(decoder, terminal.stopSignal());
   },
 };
@@ -92,16 +90,11 @@ function droppedOffsets(given: readonly string[]): ReadonlyMap<number, ReadonlyS
   return dropped;
 }
 
-interface MeasuredDecoder {
-  readonly figures: DecoderFigures;
-  readonly lag: () => Promise<number | null>;
-  readonly host: string;
-  readonly port: number;
-  readonly logger: Logger;
-}
-
 /** Serves `/metrics`, and `/livez` for what starts containers. */
-export async function serveDecoderMetrics({ figures, lag, host, port, logger }: MeasuredDecoder): Promise<HttpServer> {
+export async function serveDecoderMetrics(
+  figures: DecoderFigures,
+  { host, port, logger }: { readonly host: string; readonly port: number; readonly logger: Logger },
+): Promise<HttpServer> {
   const { registry } = createMetrics();
   gauges(registry, {
     holdfast_decoder_partitions: { help: 'Partitions that this process decodes.', read: () => figures.partitions.size },
@@ -118,7 +111,6 @@ export async function serveDecoderMetrics({ figures, lag, host, port, logger }: 
         return { halted: stopped('halted'), ahead_of_clock: stopped('ahead_of_clock') };
       },
     },
-    holdfast_decoder_lag_messages: { help: 'Messages that the partitions of this process have left.', read: lag },
     holdfast_decoder_reached_timestamp_seconds: {
       help: 'Record time reached in the partition of this process that is furthest behind.',
       read: () => {

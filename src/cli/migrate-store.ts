@@ -1,7 +1,8 @@
-import { optionName } from '../config/setting-kinds.ts';
-import { keysOf, POSTGRES_SETTINGS } from '../config/setting-list.ts';
+import { keysOf } from '../config/setting-list.ts';
 import { Refusal } from '../refusal.ts';
+import { POSTGRES_SETTINGS } from '../scale/postgres-settings.ts';
 import { migrateStore } from '../scale/store-form.ts';
+import { optionName } from '../setting-kinds.ts';
 import { PERIOD_DEFAULT_US } from '../views/store/database.ts';
 import type { CliCommand } from './command.ts';
 

@@ -10,7 +10,7 @@ import { refuseDisorder } from '../ingest/file-order.ts';
 import { Refusal } from '../refusal.ts';
 import { type Pause, retry } from '../retry.ts';
 import type { CliCommand, Invocation } from './command.ts';
-import { createProgress, FILE_BAR, fileStep } from './progress.ts';
+import { createProgress, fileStep } from './progress.ts';
 import { STANDARD_INPUT } from './replay.ts';
 import { openNetworkLines } from './transfer/network-lines.ts';
 import { createSender, synchronizerOf } from './transfer/topic-sender.ts';
@@ -64,7 +64,7 @@ async function sendFiles(
   await refuseDisorder(files, { migrationId: 0, signal });
   const create = options.create === true ? { partitions: await countSynchronizers(files, signal) } : null;
   await using producer = await openTopicProducer({ connection, topic, create, logger, signal });
-  using progress = createProgress({ doing: 'producing', format: FILE_BAR, stderr: terminal.stderr, logger });
+  using progress = createProgress({ doing: 'producing', stderr: terminal.stderr, logger });
   const sender = createSender(producer, await producer.tails(), { mayRepeat: true, logger });
   try {
     for (const file of files) {

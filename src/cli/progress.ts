@@ -15,41 +15,41 @@ export interface ProgressStep {
   /** Each gets a bar of its own. */
   readonly bar: string;
   readonly done: number;
+  /** 0 where it is not known. */
   readonly total: number;
-  /** What the bar's format uses. */
-  readonly shown: Readonly<Record<string, string>>;
+  /** Shown beside the bar. */
+  readonly text: string;
   /** Fields of a log line. */
   readonly logged: object;
 }
 
-/** Shows the progress: on a terminal with columns as bars of that format, else as lines in the log that say what is done. */
+/** Shows the progress: on a terminal with columns as bars, else as lines in the log that say what is done. */
 export function createProgress({
   doing,
-  format,
-  clears = false,
   stderr,
   logger,
 }: {
   doing: string;
-  format: string | GenericFormatter;
-  /** Whether the last bar is removed in the end. */
-  clears?: boolean;
   stderr: Terminal['stderr'];
   logger: Logger;
 }): Progress {
   if (stderr.isTTY !== true || (stderr.columns ?? 0) === 0) return logProgress(doing, logger);
-  const stream = stderr as NodeJS.WriteStream;
-  const bar = new SingleBar({ stream, format, hideCursor: true, etaBuffer: 50, clearOnComplete: clears });
+  const bar = new SingleBar({
+    stream: stderr as NodeJS.WriteStream,
+    format: formatBar,
+    hideCursor: true,
+    etaBuffer: 50,
+  });
   let shownBar: string | null = null;
   return {
-    update({ bar: name, done, total, shown }) {
+    update({ bar: name, done, total, text }) {
       if (shownBar !== name) {
         if (shownBar !== null) bar.stop();
-        bar.start(total, done, shown);
+        bar.start(total, done, { text });
         shownBar = name;
       }
       bar.setTotal(total);
-      bar.update(done, shown);
+      bar.update(done, { text });
     },
     [Symbol.dispose]() {
       if (shownBar !== null) bar.stop();
@@ -71,12 +71,11 @@ function logProgress(doing: string, logger: Logger): Progress {
 
 const BAR = 20;
 
-/** The bar of a feed file; a total of 0 is one that is not known. */
-export const FILE_BAR: GenericFormatter = (_options, { total, progress, eta }, { done, file }) => {
-  if (total === 0) return `${done} | ${file}`;
+const formatBar: GenericFormatter = (_options, { total, progress, eta }, { text }) => {
+  if (total === 0) return text;
   const bar = '='.repeat(Math.round(progress * BAR)).padEnd(BAR, '-');
   const left = Number.isFinite(eta) ? `${Math.ceil(eta / 60)} min left` : 'time left unknown';
-  return `${bar} | ${Math.floor(progress * 100)} % | ${left} | ${done} | ${file}`;
+  return `${bar} | ${Math.floor(progress * 100)} % | ${left} | ${text}`;
 };
 
 /** How far a feed file is read, and the results so far, such as `{ updates: 3 }`. */
@@ -85,9 +84,7 @@ export function fileStep(
   { read, total }: SourceProgress,
   counts: Readonly<Record<string, number>>,
 ): ProgressStep {
-  const done = Object.entries(counts)
-    .map(([name, count]) => `${count} ${name}`)
-    .join(', ');
+  const results = Object.entries(counts).map(([name, count]) => `${count} ${name}`);
   const logged = { file, readBytes: read, totalBytes: total, ...counts };
-  return { bar: file, done: read, total: total ?? 0, shown: { file: basename(file), done }, logged };
+  return { bar: file, done: read, total: total ?? 0, text: `${results.join(', ')} | ${basename(file)}`, logged };
 }

@@ -6,7 +6,7 @@ import { formatTime } from '../ledger/time.ts';
 import { commandOn, haltLine, LIST } from '../views/dead-letter-advice.ts';
 import { openViewsStore } from '../views/read/views-store.ts';
 import { type CliCommand, EXIT } from './command.ts';
-import { createProgress, FILE_BAR, fileStep } from './progress.ts';
+import { createProgress, fileStep } from './progress.ts';
 import { safeText } from './terminal.ts';
 
 export const STANDARD_INPUT = '-';
@@ -34,7 +34,7 @@ export const replayCommand: CliCommand = {
     for (const file of args) readableSize(file);
     const signal = terminal.stopSignal();
     const startedAt = Date.now() * 1000;
-    using progress = createProgress({ doing: 'replaying', format: FILE_BAR, stderr: terminal.stderr, logger });
+    using progress = createProgress({ doing: 'replaying', stderr: terminal.stderr, logger });
     const result = await replayInThread(
       { ...config, files: args, seal: options.seal === true },
       {

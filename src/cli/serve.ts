@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import type { Logger } from 'pino';
-import { optionName } from '../config/setting-kinds.ts';
 import { SETTING_KEYS } from '../config/setting-list.ts';
 import { explained } from '../machine-errors.ts';
 import { Refusal } from '../refusal.ts';
 import { type Pause, RETRY_START, retry } from '../retry.ts';
 import type { Service } from '../service/start-service.ts';
+import { optionName } from '../setting-kinds.ts';
 import { type CliCommand, SETTINGS_OF_EVERY_COMMAND } from './command.ts';
 
 export const SERVE_KEYS = SETTING_KEYS.filter((key) => !SETTINGS_OF_EVERY_COMMAND.includes(key));

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { durationUs, parseAs } from '../config/setting-kinds.ts';
 import { Refusal } from '../refusal.ts';
+import { durationUs, parseAs } from '../setting-kinds.ts';
 import { showGiven } from '../show-given.ts';
 import { LOCAL_SECRET_FILE, localService, mintToken } from '../users/local-secret.ts';
 import { userIdFault } from '../users/user.ts';

@@ -21,17 +21,11 @@ export const verifyCommand: CliCommand = {
       if (differences <= DIFFERENCES_SHOWN_MAX) stdout.write(`${safeText(differenceLine(difference))}\n`);
     };
     const steps = verifyViews(config.dataDir, report);
-    using progress = createProgress({
-      doing: 'verifying',
-      format: '{bar} {phase}: {value} of {total}',
-      clears: true,
-      stderr,
-      logger,
-    });
+    using progress = createProgress({ doing: 'verifying', stderr, logger });
     let step = steps.next();
     for (; step.done !== true; step = steps.next()) {
       const { phase, done, total } = step.value;
-      progress.update({ bar: 'verify', done, total, shown: { phase }, logged: step.value });
+      progress.update({ bar: 'verify', done, total, text: `${done} of ${total} | ${phase}`, logged: step.value });
       // Between steps a stop is noticed.
       await turn();
       if (stop.aborted) {

@@ -5,7 +5,7 @@ import { withoutExcerpt } from '../json/parse-error.ts';
 import { isObject } from '../json/untrusted.ts';
 import { readNamed, readSecret } from '../named-file.ts';
 import { Refusal } from '../refusal.ts';
-import { httpUrl } from './setting-kinds.ts';
+import { httpUrl } from '../setting-kinds.ts';
 
 export interface ConfigurationFile {
   /** Its path as given, for messages. */

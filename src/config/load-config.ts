@@ -1,12 +1,13 @@
 import { resolve } from 'node:path';
 import { Refusal } from '../refusal.ts';
+import { postgresConfig } from '../scale/postgres-settings.ts';
+import { environmentName, optionName, parseAs, type Setting } from '../setting-kinds.ts';
 import { parseUsersConfig } from '../users/users-config.ts';
 import { type ConfigurationFile, readConfigurationFile } from './configuration-file.ts';
-import { environmentName, optionName, parseAs, type Setting } from './setting-kinds.ts';
 import { GROUPS, SETTING_KEYS, SETTINGS, type SettingKey, type Settings } from './setting-list.ts';
-import { kafkaConfig, ledgerApiConfig, postgresConfig, scanConfig } from './source-config.ts';
+import { kafkaConfig, ledgerApiConfig, scanConfig } from './source-config.ts';
 
-/** All settings, frozen, with those of a source or a store together: its secrets and certificates are read. */
+/** All settings, with those of a source or a store together: its secrets and certificates are read. */
 export type Config = ReturnType<typeof loadConfig>['config'];
 
 /** Keys of the configuration file that have no option of their own. */
@@ -59,7 +60,7 @@ export function loadConfig({ options, isOfEnvironment = () => false, env }: Sour
   const ofWriter = [...given].filter(([key]) => (SETTINGS[key] as Setting).reads !== true).map(([, name]) => name);
   /** The settings that were given and need a service that writes, by their names in messages. */
   const writerSettings = file?.values.ledger === undefined ? ofWriter : [...ofWriter, `ledger in ${file.name}`];
-  return { config: freezeDeep({ ...settings, ...sources, users, writerSettings }), warnings };
+  return { config: { ...settings, ...sources, users, writerSettings }, warnings };
 }
 
 /** Refuses an unknown HOLDFAST_ name; one of Kubernetes gives a warning. */
@@ -99,12 +100,4 @@ function refuseIncomplete(given: ReadonlyMap<string, string>): void {
 function resolvePaths(folder: string, value: unknown): unknown {
   if (Array.isArray(value)) return value.map((name) => resolvePaths(folder, name));
   return value === '-' ? value : resolve(folder, value as string);
-}
-
-function freezeDeep<T>(value: T): T {
-  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
-    Object.freeze(value);
-    for (const part of Object.values(value)) freezeDeep(part);
-  }
-  return value;
 }

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { OWNERS_MAX_DEFAULT } from '../holdings/question.ts';
+import { POSTGRES_SETTINGS } from '../scale/postgres-settings.ts';
 import {
   count,
   directory,
@@ -18,9 +19,8 @@ import {
   party,
   path,
   paths,
-  postgresUrl,
   text,
-} from './setting-kinds.ts';
+} from '../setting-kinds.ts';
 
 const broker = /^[^\s,:]+:\d{1,5}$|^\[[0-9A-Fa-f:.]+\]:\d{1,5}$/;
 const topicName = /^[A-Za-z0-9._-]{1,249}$/;
@@ -57,12 +57,6 @@ export const LEDGER_API_SETTINGS = {
   ledgerApiParties: partiesOrAll('owners to follow; all: the local parties of the participant'),
   ledgerApiTokenFile: path("file of the participant's token, read again for each connection"),
   ledgerApiCa: path('PEM file of the authorities that may sign the participant'),
-} as const;
-
-export const POSTGRES_SETTINGS = {
-  postgres: postgresUrl('store in PostgreSQL', { reads: true }),
-  postgresPasswordFile: path("file of the PostgreSQL user's password", { reads: true }),
-  postgresCa: path('PEM file of the authorities that may sign the PostgreSQL server', { reads: true }),
 } as const;
 
 /**

@@ -1,11 +1,9 @@
-import { X509Certificate } from 'node:crypto';
 import { createSecureContext } from 'node:tls';
 import type { TopicSettings } from '../feed/kafka/kafka-client.ts';
 import type { LedgerApiSettings, OauthSettings, ScanSettings } from '../feed/network/network-settings.ts';
-import { readNamed, readSecret } from '../named-file.ts';
+import { readCertificate, readNamed, readSecret, requireUsable } from '../named-file.ts';
 import { Refusal } from '../refusal.ts';
-import type { PostgresSettings } from '../scale/postgres-connection.ts';
-import { optionName, SSL_MODES } from './setting-kinds.ts';
+import { optionName } from '../setting-kinds.ts';
 import type { Settings } from './setting-list.ts';
 
 /** Each of these is null where its source is not given, and throws a Refusal for a file that cannot be read. */
@@ -18,12 +16,12 @@ export function kafkaConfig(settings: Settings): TopicSettings | null {
 
 function sslConfig({ kafkaSsl, kafkaSslCa, kafkaSslCert, kafkaSslKey }: Settings): TopicSettings['ssl'] {
   if (!(kafkaSsl ?? (kafkaSslCa !== null || kafkaSslCert !== null))) return null;
-  const ca = certificateOf('kafkaSslCa', kafkaSslCa);
-  const cert = certificateOf('kafkaSslCert', kafkaSslCert);
+  const ca = readCertificate(optionName('kafkaSslCa'), kafkaSslCa);
+  const cert = readCertificate(optionName('kafkaSslCert'), kafkaSslCert);
   if (cert === null || kafkaSslKey === null) return { ca, cert: null, key: null };
   const key = readNamed(optionName('kafkaSslKey'), kafkaSslKey).toString();
   const wanted = `${kafkaSslKey} does not contain the certificate's private key, as PEM and without a passphrase`;
-  requireUsable('kafkaSslKey', wanted, () => createSecureContext({ cert, key }));
+  requireUsable(optionName('kafkaSslKey'), wanted, () => createSecureContext({ cert, key }));
   return { ca, cert, key };
 }
 
@@ -39,7 +37,7 @@ export function scanConfig(settings: Settings): ScanSettings | null {
   const urls = scan.map(operationsOf);
   const twice = urls.find((url, i) => urls.indexOf(url) !== i);
   if (twice !== undefined) throw new Refusal(`${optionName('scan')}: ${twice} is given twice`);
-  return { urls, pageSize, pollIntervalMs, readyLagMaxMs, ca: certificateOf('scanCa', scanCa), start };
+  return { urls, pageSize, pollIntervalMs, readyLagMaxMs, ca: readCertificate(optionName('scanCa'), scanCa), start };
 }
 
 /** The path below which a Scan's operations are may be given or left out. */
@@ -65,45 +63,7 @@ export function ledgerApiConfig(settings: Settings, oauth: OauthSettings | null)
     parties: parties[0] === 'all' ? 'all' : parties,
     tokenFile,
     oauth,
-    ca: certificateOf('ledgerApiCa', ledgerApiCa),
+    ca: readCertificate(optionName('ledgerApiCa'), ledgerApiCa),
     start,
   };
-}
-
-export function postgresConfig({
-  postgres,
-  postgresPasswordFile: file,
-  postgresCa,
-}: Settings): PostgresSettings | null {
-  if (postgres === null) return null;
-  const url = new URL(postgres);
-  const password = file === null ? null : readSecret(optionName('postgresPasswordFile'), file).toString();
-  const ca = certificateOf('postgresCa', postgresCa);
-  const mode = url.searchParams.get('sslmode');
-  if (ca !== null && mode === 'disable')
-    throw new Refusal(`${optionName('postgresCa')} cannot be given with sslmode=disable in ${optionName('postgres')}`);
-  return {
-    host: decodeURIComponent(url.hostname.replace(/^\[(.*)\]$/, '$1')),
-    port: url.port === '' ? 5432 : Number(url.port),
-    database: decodeURIComponent(url.pathname.slice(1)),
-    user: decodeURIComponent(url.username),
-    password,
-    ssl: SSL_MODES[mode ?? 'disable']! || ca !== null ? { ca } : null,
-  };
-}
-
-/** TLS accepts any file of authorities, and with a wrong one silently trusts none. */
-function certificateOf(key: string, file: string | null): string | null {
-  if (file === null) return null;
-  const pem = readNamed(optionName(key), file).toString();
-  requireUsable(key, `${file} contains no PEM certificate`, () => new X509Certificate(pem));
-  return pem;
-}
-
-function requireUsable(key: string, otherwise: string, use: () => unknown): void {
-  try {
-    use();
-  } catch (error) {
-    throw new Refusal(`${optionName(key)}: ${otherwise} (${(error as Error).message})`, { cause: error });
-  }
 }

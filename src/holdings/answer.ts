@@ -10,20 +10,17 @@ import { answerTable } from './table-answers.ts';
 import { decodeToken, encodeToken, type TableQuestion } from './table-question.ts';
 import { type TableForm, type TableText, tableText } from './table-rows.ts';
 
-/** The client of a question, so that none takes all reader threads, and the signal that its answer is not wanted any more. */
-export interface Asker {
-  readonly client: string;
-  readonly signal?: AbortSignal;
-}
+/** The signal that a question's answer is not wanted any more; most questions need none, and it takes time to make one. */
+export type SignalOf = () => AbortSignal | undefined;
 
 /** Answers questions, in this thread or in another one. */
 export interface Answers {
-  /** The JSON text of the answer. Rejects with a HoldingsFault. Most questions need no reader thread, and so no client. */
-  json(question: Question, asker: () => Asker): Promise<string>;
-  table(question: TableQuestion, form: TableForm, asker: () => Asker): Promise<TableText>;
+  /** The JSON text of the answer. Rejects with a HoldingsFault. */
+  json(question: Question, signalOf: SignalOf): Promise<string>;
+  table(question: TableQuestion, form: TableForm, signalOf: SignalOf): Promise<TableText>;
 }
 
-/** Answers from a store, in this thread, which does not ask for whom it reads. */
+/** Answers from a store, in this thread. */
 export function answersFrom(store: HoldingsStore, rules: AnswerRules) {
   return {
     json: async (question: Question): Promise<string> => JSON.stringify(await answer(question, store, rules)),

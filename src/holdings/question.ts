@@ -14,14 +14,7 @@ interface SummaryQuery extends SnapshotQuery {
   readonly owners: readonly string[];
 }
 
-/** With fees as of a round. */
-interface FeesQuery extends SummaryQuery {
-  /** Null: the lowest open round. */
-  readonly asOfRound: bigint | null;
-}
-
-export interface StateQuery<Token = bigint> extends SnapshotQuery {
-  readonly owners: readonly string[];
+export interface StateQuery<Token = bigint> extends SummaryQuery {
   readonly pageSize: number;
   /** The token of the page before; null for the first page. */
   readonly after: Token | null;
@@ -29,7 +22,8 @@ export interface StateQuery<Token = bigint> extends SnapshotQuery {
 
 /** The questions, by the name of the answer: plain values, so that they can be sent to another thread. */
 export type Question =
-  | { readonly answer: 'summary v0'; readonly query: FeesQuery }
+  /** With fees as of a round; null: the lowest open one. */
+  | { readonly answer: 'summary v0'; readonly query: SummaryQuery & { readonly asOfRound: bigint | null } }
   | { readonly answer: 'summary v1'; readonly query: SummaryQuery }
   | { readonly answer: 'state v0' | 'state v1'; readonly query: StateQuery }
   | { readonly answer: 'state v2'; readonly query: StateQuery<string> }

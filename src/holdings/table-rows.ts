@@ -2,7 +2,15 @@ import { createHash } from 'node:crypto';
 import { parseInt64 } from '../json/exact-number.ts';
 import { formatAmount } from '../ledger/amount.ts';
 import { formatTime, parseRequestTime } from '../ledger/time.ts';
-import type { Change, OwnerFacts, PartyTotals, RankedBy, Snapshot, Totals } from './facts.ts';
+import {
+  type Change,
+  NO_COIN,
+  type OwnerFacts,
+  type PartyTotals,
+  type RankedBy,
+  type Snapshot,
+  type Totals,
+} from './facts.ts';
 
 /** Rows with what applies to all of them. */
 export interface Table {
@@ -78,18 +86,6 @@ function fileName(words: readonly string[]): string {
 /** A row, its fields in order. Its amounts may have any number of digits. */
 export type Row = Readonly<Record<string, unknown>>;
 
-export const SNAPSHOT_COLUMNS = [
-  'record_time',
-  'forced',
-  'owners',
-  'contracts',
-  'total_unlocked_coin',
-  'total_locked_coin',
-  'total_coin',
-  'changes_digest',
-  'digest',
-] as const;
-
 export function snapshotRow(snapshot: Snapshot): Row {
   const { recordTime, forced, owners, contracts, unlocked, locked, changesDigest, digest } = snapshot;
   return {
@@ -104,6 +100,9 @@ export function snapshotRow(snapshot: Snapshot): Row {
     digest,
   };
 }
+
+const NO_SNAPSHOT = { migrationId: 0, recordTime: 0, forced: false, contracts: 0, owners: 0, unlocked: 0n, locked: 0n };
+export const SNAPSHOT_COLUMNS = Object.keys(snapshotRow({ ...NO_SNAPSHOT, changesDigest: null, digest: null }));
 
 /** Of snapshots of all migrations, as the command line lists them. */
 export const LISTED_COLUMNS = [
@@ -124,8 +123,6 @@ export function listedRow(snapshot: Snapshot): Row {
   return Object.fromEntries(LISTED_COLUMNS.map((name) => [name, row[name]]));
 }
 
-const TOTALS_COLUMNS = ['total_unlocked_coin', 'total_locked_coin', 'total_coin_holdings'] as const;
-
 function totalsFields({ unlocked, locked }: Totals): Row {
   return {
     total_unlocked_coin: formatAmount(unlocked),
@@ -134,27 +131,23 @@ function totalsFields({ unlocked, locked }: Totals): Row {
   };
 }
 
-export const OWNER_COLUMNS = ['party_id', ...TOTALS_COLUMNS, 'contracts'] as const;
-
 export function ownerRow(owner: PartyTotals): Row {
   return { party_id: owner.party, ...totalsFields(owner), contracts: owner.contracts };
 }
 
-const POINT_COLUMNS = ['record_time', ...TOTALS_COLUMNS, 'contracts'] as const;
+export const OWNER_COLUMNS = Object.keys(ownerRow({ party: '', ...NO_COIN }));
 
 export function pointRow(recordTime: number, totals: Totals): Row {
   return { record_time: formatTime(recordTime), ...totalsFields(totals), contracts: totals.contracts };
 }
 
-export const HISTORY_COLUMNS = [...POINT_COLUMNS, 'partial'] as const;
+export const HISTORY_COLUMNS = [...Object.keys(pointRow(0, NO_COIN)), 'partial'];
 
 /** A point that is off the step. */
 export function partialPointRow(recordTime: number, { unlocked, locked }: OwnerFacts): Row {
   const contracts = unlocked.count + locked.count;
   return { ...pointRow(recordTime, { unlocked: unlocked.amount, locked: locked.amount, contracts }), partial: true };
 }
-
-export const CHANGE_COLUMNS = [...POINT_COLUMNS, 'change_unlocked_coin', 'change_locked_coin'] as const;
 
 export function changeRow({ recordTime, before, after }: Change): Row {
   return {
@@ -164,7 +157,7 @@ export function changeRow({ recordTime, before, after }: Change): Row {
   };
 }
 
-export const RANKED_COLUMNS = ['rank', 'party_id', ...TOTALS_COLUMNS, 'share'] as const;
+export const CHANGE_COLUMNS = Object.keys(changeRow({ recordTime: 0, before: NO_COIN, after: NO_COIN }));
 
 export function rankedRow(
   owner: PartyTotals,
@@ -181,6 +174,8 @@ const WHOLE = 10n ** 10n;
 function share(part: bigint, whole: bigint): string {
   return formatAmount(whole === 0n ? 0n : (2n * part * WHOLE + whole) / (2n * whole));
 }
+
+export const RANKED_COLUMNS = Object.keys(rankedRow({ party: '', ...NO_COIN }, { rank: 0, by: 'total', supply: 0n }));
 
 /** The id of a snapshot's event, by which a client resumes. */
 export function eventId({ migrationId, recordTime }: Snapshot): string {

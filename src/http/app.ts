@@ -1,4 +1,4 @@
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import type { Logger } from 'pino';
 import { type HoldingsDeps, holdingsRoutes } from './holdings-operations.ts';
 import { ANSWERS_BYTES_MAX, createAnswerHold } from './http-server.ts';
@@ -14,6 +14,8 @@ export interface AppDeps
     Omit<TableDeps, 'holdAnswer'>,
     Omit<ServiceDeps, 'registry'> {
   readonly streams: Streams;
+  /** The client of a request, whose streams are limited. */
+  readonly clientAddress: (c: Context) => string;
   /** Whether there is a page at `/`. */
   readonly dashboard: boolean;
   readonly corsOrigins: readonly string[];

@@ -1,20 +1,18 @@
 import type { Context } from 'hono';
 import { z } from 'zod';
 import type { Answers } from '../holdings/answer.ts';
-import type { Question, StateQuery } from '../holdings/question.ts';
+import type { Question } from '../holdings/question.ts';
 import { formatTime } from '../ledger/time.ts';
 import { mayPass } from '../machine-errors.ts';
 import type { ForceOutcome } from '../views/write/seals.ts';
 import * as fields from './holdings-fields.ts';
 import type { HoldAnswer } from './http-server.ts';
 import {
-  type ExampleValues,
   field,
   type JsonOperation,
   jsonRoute,
   type OperationFacts,
   optional,
-  type RequestLimits,
   type ServedLimits,
 } from './json-operation.ts';
 import { type Cors, HttpFault, type Route, throwAsHttpFault } from './routing.ts';
@@ -30,8 +28,6 @@ function holdingsOperation<Fields extends z.ZodObject, Schema extends z.ZodType>
 interface HoldingsCall {
   /** The JSON text of a question's answer. Rejects with an HttpFault. */
   readonly ask: (question: Question) => Promise<string>;
-  /** The same of an answer that may be large. */
-  readonly askForPage: (question: Question) => Promise<string>;
   /** Seals a snapshot now; the JSON text of the answer. Rejects with an HttpFault. */
   readonly force: () => Promise<string>;
 }
@@ -98,22 +94,6 @@ export const summaryV1 = holdingsOperation({
   handle: (given, { ask }) => ask({ answer: 'summary v1', query: fields.ownersQuery(given) }),
 });
 
-const pageRequest = <Token extends z.ZodType>(token: Token) => ({
-  fields: (limits: RequestLimits) =>
-    fields.ownersAtSnapshot(limits).extend({ page_size: fields.pageSize, after: optional(token) }),
-  example: (values: ExampleValues) => ({ ...fields.ownersExample(values), page_size: 100 }),
-});
-
-const request = pageRequest(fields.givenInt64);
-const opaqueToken = field(
-  (given) => (typeof given === 'string' ? given : null),
-  'a next_page_token of the page before, a string',
-  { type: 'string' },
-);
-
-/** The versions 0 and 1, which Splice 0.9 does not have. */
-const stateDeprecated = { since: '2026-11-24', successor: '/v2/holdings/state' };
-
 const contract = {
   contract_id: z.string(),
   template_id: z.string().meta({ examples: ['979ec710:Splice.Amulet:Amulet'] }),
@@ -124,80 +104,85 @@ const contract = {
   observers: z.array(fields.party),
 };
 
+/** Contracts page by page; `first` are the fields of a contract that come before those that all versions have. */
+const stateOperation = <First extends z.ZodRawShape, Next extends z.ZodType>(
+  version: 'v0' | 'v1' | 'v2',
+  {
+    first,
+    after,
+    next,
+    ...facts
+  }: Pick<OperationFacts, 'operationId' | 'summary'> & { first: First; after: z.ZodType; next: Next },
+) =>
+  holdingsOperation({
+    ...facts,
+    method: 'POST',
+    path: `/${version}/holdings/state`,
+    // Splice 0.9 has only version 2.
+    ...(version !== 'v2' && { deprecated: { since: '2026-11-24', successor: '/v2/holdings/state' } }),
+    request: {
+      fields: (limits) =>
+        fields.ownersAtSnapshot(limits).extend({ page_size: fields.pageSize, after: optional<z.ZodType>(after) }),
+      example: (values) => ({ ...fields.ownersExample(values), page_size: 100 }),
+    },
+    answer: z
+      .strictObject({
+        ...fields.snapshot,
+        created_events: z.array(z.strictObject({ ...first, ...contract })),
+        next_page_token: next,
+      })
+      .meta({ id: `HoldingsState${version.toUpperCase()}` }),
+    faults: {
+      ...BODY_FAULTS,
+      ...NO_SNAPSHOT,
+      503: 'The read took longer than its time limit, or too many bytes of answers wait for slow clients.',
+    },
+    handle: ({ page_size: pageSize, after, ...given }, { ask }) =>
+      ask({ answer: `state ${version}`, query: { ...fields.ownersQuery(given), pageSize, after } } as Question),
+  });
+
+/** The token in a request, and in an answer. */
+const numbered = {
+  after: fields.givenInt64,
+  next: z.union([fields.int64('Give it as `after` for the next page.', 1234), z.null()]).meta({
+    description: 'Null at the end.',
+  }),
+};
+
 const createdIn = {
   created_in_update_id: z.union([z.string(), z.null()]).meta({ description: 'Null for imports.' }),
 };
 
-const numberToken = z.union([fields.int64('Give it as `after` for the next page.', 1234), z.null()]).meta({
-  description: 'Null at the end.',
-});
-
-/** A page of contracts; `before` are the fields that come before those that all have. */
-const page = <Token extends z.ZodType>(before: z.ZodRawShape, next_page_token: Token) =>
-  z.strictObject({
-    ...fields.snapshot,
-    created_events: z.array(z.strictObject({ ...before, ...contract })),
-    next_page_token,
-  });
-
-const pageFaults = {
-  ...BODY_FAULTS,
-  ...NO_SNAPSHOT,
-  503: 'The read took longer than its time limit, or too many bytes of answers wait for slow clients.',
-};
-
-function stateQuery<Token>(
-  given: Parameters<typeof fields.ownersQuery>[0] & { readonly page_size: number; readonly after: Token | null },
-): StateQuery<Token> {
-  return { ...fields.ownersQuery(given), pageSize: given.page_size, after: given.after };
-}
-
-export const stateV0 = holdingsOperation({
-  method: 'POST',
-  path: '/v0/holdings/state',
+export const stateV0 = stateOperation('v0', {
   operationId: 'getHoldingsStateAt',
   summary:
     "The owners' coin contracts at a snapshot, page by page, as the events that created them. Superseded by /v2/holdings/state.",
-  deprecated: stateDeprecated,
-  request,
-  answer: page(
-    {
-      event_type: z.literal('created_event'),
-      event_id: z.string().meta({ description: '#<update id>:<node>' }),
-    },
-    numberToken,
-  ).meta({ id: 'HoldingsStateV0' }),
-  faults: pageFaults,
-  handle: (given, { askForPage }) => askForPage({ answer: 'state v0', query: stateQuery(given) }),
+  first: {
+    event_type: z.literal('created_event'),
+    event_id: z.string().meta({ description: '#<update id>:<node>' }),
+  },
+  ...numbered,
 });
 
-const stateV1 = holdingsOperation({
-  method: 'POST',
-  path: '/v1/holdings/state',
+const stateV1 = stateOperation('v1', {
   operationId: 'getHoldingsStateAtV1',
   summary: "The owners' coin contracts at a snapshot, page by page. Superseded by /v2/holdings/state.",
-  deprecated: stateDeprecated,
-  request,
-  answer: page(createdIn, numberToken).meta({ id: 'HoldingsStateV1' }),
-  faults: pageFaults,
-  handle: (given, { askForPage }) => askForPage({ answer: 'state v1', query: stateQuery(given) }),
+  first: createdIn,
+  ...numbered,
 });
 
-const stateV2 = holdingsOperation({
-  method: 'POST',
-  path: '/v2/holdings/state',
+const stateV2 = stateOperation('v2', {
   operationId: 'getHoldingsStateAtV2',
   summary: "The owners' coin contracts at a snapshot, page by page, with opaque tokens.",
-  request: pageRequest(opaqueToken),
-  answer: page(
-    createdIn,
-    z.string().optional().meta({
-      description:
-        'Give it as `after` for the next page, with the same values but `page_size`. The last page has none.',
-    }),
-  ).meta({ id: 'HoldingsStateV2' }),
-  faults: pageFaults,
-  handle: (given, { askForPage }) => askForPage({ answer: 'state v2', query: stateQuery(given) }),
+  first: createdIn,
+  after: field(
+    (given) => (typeof given === 'string' ? given : null),
+    'a next_page_token of the page before, a string',
+    { type: 'string' },
+  ),
+  next: z.string().optional().meta({
+    description: 'Give it as `after` for the next page, with the same values but `page_size`. The last page has none.',
+  }),
 });
 
 const snapshotTime = z
@@ -337,8 +322,6 @@ export const HOLDINGS_OPERATIONS: readonly JsonOperation<HoldingsCall>[] = [
 
 export interface HoldingsDeps {
   readonly answers: Answers;
-  /** The client of a request, so that none takes all reader threads. */
-  readonly clientAddress: (c: Context) => string;
   readonly holdAnswer: HoldAnswer;
   /** Null where forced snapshots are disabled. */
   readonly force: ForceSnapshot | null;
@@ -349,16 +332,15 @@ export interface HoldingsDeps {
 
 /** The routes of the holdings area. */
 export function holdingsRoutes(deps: HoldingsDeps, cors: Cors): readonly Route[] {
-  const { answers, clientAddress, holdAnswer, limits } = deps;
+  const { answers, holdAnswer, limits } = deps;
   const force = createForce(deps);
-  const callOf = (c: Context): HoldingsCall => {
-    const ask: HoldingsCall['ask'] = (question) =>
-      answers.json(question, () => ({ client: clientAddress(c), signal: c.req.raw.signal })).catch(throwAsHttpFault);
-    const held = (text: string): string => {
-      holdAnswer(c, text);
+  const callOf = (c: Context): HoldingsCall => ({
+    async ask(question) {
+      const text = await answers.json(question, () => c.req.raw.signal).catch(throwAsHttpFault);
+      if (question.answer.startsWith('state')) holdAnswer(c, text);
       return text;
-    };
-    return { ask, askForPage: (question) => ask(question).then(held), force };
-  };
+    },
+    force,
+  });
   return HOLDINGS_OPERATIONS.map((operation) => jsonRoute(operation, { callOf, limits, cors }));
 }

@@ -24,10 +24,7 @@ const COMPONENTS = '#/components/schemas/';
 /** The OpenAPI document of an area, with its operations in the order of their list. */
 function openApiDocument<Operation extends OperationFacts>(
   info: { readonly title: string; readonly version: string; readonly description: string },
-  {
-    servers,
-    ...parts
-  }: { readonly servers: readonly string[]; readonly components: object; readonly security?: object },
+  { servers, components, ...security }: { servers: readonly string[]; components: object; security?: object },
   operations: readonly Operation[],
   describe: (operation: Operation) => object,
 ): object {
@@ -37,10 +34,10 @@ function openApiDocument<Operation extends OperationFacts>(
     paths[path] = { ...paths[path], [method.toLowerCase()]: { operationId, summary, ...describe(operation) } };
   }
   const license = { name: 'Apache-2.0', identifier: 'Apache-2.0' };
-  const { components, ...security } = parts;
+  const described = { ...info, license };
   return {
     openapi: '3.1.0',
-    info: { ...info, license },
+    info: described,
     servers: servers.map((url) => ({ url })),
     ...security,
     paths,
@@ -54,25 +51,18 @@ export const ERROR = z
   .meta({ id: 'Error' });
 
 /** One operation in the document. */
-export function describeJsonOperation(
-  operation: JsonOperation<never>,
-  limits: RequestLimits,
-  values: ExampleValues,
-): object {
+function describeJsonOperation(operation: JsonOperation<never>, limits: RequestLimits, values: ExampleValues): object {
   const { method, path, deprecated, scanProxy, request, answer, alsoAnswers = {}, faults = {} } = operation;
   return {
-    ...(scanProxy === undefined ? {} : { description: `Also at ${scanProxyPath(path)}, as a validator serves it.` }),
-    ...(deprecated === undefined ? {} : { deprecated: true }),
-    ...(request === undefined ? {} : describeRequest(method, request.fields(limits), request.example(values))),
-    responses: {
-      ...responses({ 200: 'The answer.', ...alsoAnswers }, answer),
-      ...errorResponses(faults),
-    },
+    ...(scanProxy && { description: `Also at ${scanProxyPath(path)}, as a validator serves it.` }),
+    ...(deprecated && { deprecated: true }),
+    ...(request && describeRequest(method, request.fields(limits), request.example(values))),
+    responses: { ...responses({ 200: 'The answer.', ...alsoAnswers }, answer), ...errorResponses(faults) },
   };
 }
 
 /** The schemas of all answers, each under its name. */
-export function answerSchemas(operations: readonly Pick<JsonOperation<never>, 'answer'>[]): object {
+function answerSchemas(operations: readonly Pick<JsonOperation<never>, 'answer'>[]): object {
   // Clients must accept fields that a later version adds.
   const override: z.core.ToJSONSchemaParams['override'] = ({ jsonSchema }) =>
     void delete jsonSchema.additionalProperties;
@@ -115,7 +105,6 @@ function contentOf(schema: z.ZodType): object {
   return { 'application/json': { schema: referenceTo(schema) } };
 }
 
-/** A reference to a named schema. */
 function referenceTo(schema: z.ZodType): object {
   return { $ref: `${COMPONENTS}${schema.meta()!.id}` };
 }
@@ -266,7 +255,7 @@ export function servedDocuments({
 async function newestExample(answers: Answers): Promise<ExampleValues> {
   const query = { migration_id: null, record_time: null, by: null, limit: 1, after: null };
   try {
-    const { text } = await answers.table({ table: 'top', query }, 'json', () => ({ client: 'the API page' }));
+    const { text } = await answers.table({ table: 'top', query }, 'json', () => undefined);
     const { migration_id, record_time, owners } = JSON.parse(text);
     return { migrationId: migration_id, recordTime: record_time, owner: owners[0]?.party_id ?? STORY_EXAMPLE.owner };
   } catch (error) {
@@ -354,28 +343,18 @@ export function createUsersDocument(version: string): object {
       schemas: namedSchemas([...bodies, ...answers, USERS_ERROR], { io: 'input', unrepresentable: 'any' }),
     },
   };
-  return openApiDocument(info, parts, [VERSION_OPERATION, ...USERS_OPERATIONS], (operation) =>
-    'service' in operation ? describeOperation(operation) : { ...describe(operation), security: [] },
-  );
+  return openApiDocument(info, parts, [VERSION_OPERATION, ...USERS_OPERATIONS], describeUsersOperation);
 }
 
-function describe({ answer }: typeof VERSION_OPERATION | UsersOperation) {
-  return { responses: responses({ 200: 'The answer.' }, answer) };
-}
-
-function describeOperation(operation: UsersOperation): object {
+function describeUsersOperation(operation: typeof VERSION_OPERATION | UsersOperation): object {
+  const answered = responses({ 200: 'The answer.' }, operation.answer);
+  if (!('service' in operation)) return { responses: answered, security: [] };
   const { path, query = [], body } = operation;
-  const described = describe(operation);
   const parameters = [...pathParameters(path), ...query.map((name) => ({ name, in: 'query', ...QUERY[name] }))];
   return {
-    ...described,
-    ...(parameters.length === 0 ? {} : { parameters }),
-    ...(body === null ? {} : { requestBody: { required: true, content: contentOf(body) } }),
-    responses: {
-      ...described.responses,
-      ...responses(LEDGER_FAULTS, USERS_ERROR),
-      ...(body === null ? {} : BODY_TOO_LARGE),
-    },
+    responses: { ...answered, ...responses(LEDGER_FAULTS, USERS_ERROR), ...(body !== null && BODY_TOO_LARGE) },
+    ...(parameters.length > 0 && { parameters }),
+    ...(body !== null && { requestBody: { required: true, content: contentOf(body) } }),
   };
 }
 

@@ -3,7 +3,7 @@ import type { Context, Hono } from 'hono';
 import type { Logger } from 'pino';
 import { HoldingsFault, type HoldingsFaultCode } from '../holdings/holdings-fault.ts';
 import { showGiven } from '../show-given.ts';
-import type { RequestMetrics } from './prometheus.ts';
+import type { Metrics } from './prometheus.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -117,7 +117,7 @@ export function get(path: string, handle: Route['handle']): Route {
 export function addRoutes(
   app: Hono,
   routes: readonly Route[],
-  context: { readonly logger: Logger; readonly metrics: RequestMetrics },
+  context: { readonly logger: Logger; readonly metrics: Metrics['requests'] },
 ): void {
   for (const route of routes) {
     const { method, path, aliases = [], cors } = route;
@@ -157,21 +157,20 @@ export function methodsOf(app: Hono, c: Context): readonly string[] {
 /** The route's handler, which also answers its faults and counts its requests. */
 function answering(
   route: Route,
-  { logger, metrics }: { readonly logger: Logger; readonly metrics: RequestMetrics },
-): (c: Context) => Response | Promise<Response> {
+  { logger, metrics }: { readonly logger: Logger; readonly metrics: Metrics['requests'] },
+): (c: Context) => Promise<Response> {
   const { cors, handle } = route;
   const count = metrics.of(route);
-  return (c) => {
+  return async (c) => {
     const startMs = performance.now();
-    const answered = (response: Response): Response => {
-      count(response.status, (performance.now() - startMs) / 1000);
-      return response;
-    };
-    return continueWith(
-      () => handle(c),
-      answered,
-      (fault) => answered(failure(fault, cors?.headers(c) ?? {}, logger)),
-    );
+    let response: Response;
+    try {
+      response = await handle(c);
+    } catch (fault) {
+      response = failure(fault, cors?.headers(c) ?? {}, logger);
+    }
+    count(response.status, (performance.now() - startMs) / 1000);
+    return response;
   };
 }
 
@@ -182,22 +181,4 @@ function failure(error: unknown, headers: Headers, logger: Logger): Response {
   const requestId = randomUUID();
   logger.error({ err: error, requestId }, 'a request failed');
   return jsonResponse(500, { error: `internal server error (request ${requestId})` }, headers);
-}
-
-/**
- * Like a promise's `then`, but synchronous where the step is: @hono/node-server sends a response that is no promise at once, and
- * needs no handler for a connection that closes meanwhile.
- */
-export function continueWith<Value, Result>(
-  step: () => Value | Promise<Value>,
-  onValue: (value: Value) => Result,
-  onFault: (fault: unknown) => Result,
-): Result | Promise<Result> {
-  let value: Value | Promise<Value>;
-  try {
-    value = step();
-  } catch (fault) {
-    return onFault(fault);
-  }
-  return value instanceof Promise ? value.then(onValue, onFault) : onValue(value);
 }

@@ -1,5 +1,7 @@
 import type { Registry } from 'prom-client';
 import { z } from 'zod';
+import type { HoldingsStore, Snapshot } from '../holdings/facts.ts';
+import { formatTime } from '../ledger/time.ts';
 import { type JsonOperation, jsonRoute, type ServedLimits } from './json-operation.ts';
 import { type Cors, get, type Route } from './routing.ts';
 import { docsRoutes, type ServedDocument } from './web-pages.ts';
@@ -37,6 +39,34 @@ export interface Readiness {
   readonly causes: readonly NotReadyCause[];
   /** Faults with which it is still ready, such as quarantined updates. */
   readonly degraded: readonly string[];
+}
+
+/** Why a process is not ready. */
+export type Obstacle = readonly [cause: NotReadyCause, ...reasons: readonly string[]];
+
+const NO_SNAPSHOT: Obstacle = ['no_snapshot', 'no snapshot is sealed yet'];
+
+/** Ready with a snapshot and without an obstacle. */
+export async function readiness(
+  store: HoldingsStore,
+  obstacle: Obstacle | null,
+  degraded: readonly string[],
+): Promise<Readiness> {
+  const hasSnapshot = (await store.facts({ kind: 'newest snapshots' })).length > 0;
+  const obstacles = [...(obstacle === null ? [] : [obstacle]), ...(hasSnapshot ? [] : [NO_SNAPSHOT])];
+  return {
+    ready: obstacles.length === 0,
+    reasons: obstacles.flatMap(([, ...reasons]) => reasons),
+    causes: obstacles.map(([cause]) => cause),
+    degraded,
+  };
+}
+
+export function newestSnapshots(newest: readonly Snapshot[]): object {
+  return newest.map(({ migrationId, recordTime }) => ({
+    migration_id: migrationId,
+    record_time: formatTime(recordTime),
+  }));
 }
 
 interface ServiceCall {

@@ -1,4 +1,4 @@
-import type { Facts, HoldingsStore, Lookup, SealedSnapshot } from '../holdings/facts.ts';
+import type { Facts, HoldingsStore, SealedSnapshot } from '../holdings/facts.ts';
 import { eventId, ownerEvent, parseEventId, snapshotEvent } from '../holdings/table-rows.ts';
 
 /** A comment, which clients ignore. */
@@ -96,33 +96,14 @@ interface Sealed {
   readonly ownersText: string;
 }
 
-/** Snapshots in the order in which they were sealed. What several streams need is read once. */
+/** Snapshots in the order in which they were sealed. */
 type SealedLog = ReturnType<typeof createSealedLog>;
 
 /** Read at a time: this many, or as many as have that many owner events, so that no stream holds up the others. */
 const SNAPSHOTS_AT_ONCE = 32;
 const OWNER_EVENTS_AT_ONCE = 128;
-/** Facts and owners without one that are kept, at some 400 bytes; then all are dropped. */
-const KEPT_MAX = 20_000;
 
 export function createSealedLog(store: HoldingsStore) {
-  const kept = new Map<string, readonly unknown[]>();
-  let keptCount = 0;
-
-  async function factsOf<K extends 'sealed snapshots' | 'changes of owners'>(lookup: Lookup<K>): Promise<Facts<K>> {
-    const key = JSON.stringify(lookup);
-    const known = kept.get(key);
-    if (known !== undefined) return known as Facts<K>;
-    const found = await store.facts(lookup);
-    if (keptCount > KEPT_MAX) {
-      kept.clear();
-      keptCount = 0;
-    }
-    kept.set(key, found);
-    keptCount += 1 + found.length + found.flat().length;
-    return found;
-  }
-
   async function withOwners(
     snapshots: readonly SealedSnapshot[],
     owners: readonly string[],
@@ -131,7 +112,7 @@ export function createSealedLog(store: HoldingsStore) {
     if (owners.length > 0)
       for (const [migrationId, own] of Map.groupBy(snapshots, (snapshot) => snapshot.migrationId)) {
         const [from, to] = [own[0]!.recordTime, own.at(-1)!.recordTime];
-        changes.set(migrationId, await factsOf({ kind: 'changes of owners', migrationId, owners, from, to }));
+        changes.set(migrationId, await store.facts({ kind: 'changes of owners', migrationId, owners, from, to }));
       }
     return snapshots.map((snapshot) => {
       const { migrationId, recordTime } = snapshot;
@@ -147,7 +128,7 @@ export function createSealedLog(store: HoldingsStore) {
     /** The first few after a number, up to another. */
     async between(after: number, until: number, owners: readonly string[]): Promise<readonly Sealed[]> {
       const rows = Math.min(SNAPSHOTS_AT_ONCE, Math.max(1, Math.floor(OWNER_EVENTS_AT_ONCE / owners.length)));
-      return withOwners(await factsOf({ kind: 'sealed snapshots', after, until, rows }), owners);
+      return withOwners(await store.facts({ kind: 'sealed snapshots', after, until, rows }), owners);
     },
     withOwners,
   };

@@ -10,6 +10,8 @@ export interface TableOperation extends OperationFacts {
   readonly answer: z.ZodType;
 }
 
+const migration = { migration_id: int64('The migration of the snapshots.', 4) };
+
 const count = (description: string) => z.int().nonnegative().meta({ description });
 
 const token = {
@@ -41,7 +43,7 @@ export const snapshots = {
   table: 'snapshots',
   answer: z
     .strictObject({
-      migration_id: int64('The migration of the snapshots.', 4),
+      ...migration,
       period: z.string().meta({ description: 'The time between two snapshots of the grid.', examples: ['10m'] }),
       dso: z.union([party, z.null()]).meta({ description: 'Whose coins count; null until one is known.' }),
       seeded_at: z.union([time('When the views began with the active contracts of a node.'), z.null()]),
@@ -87,7 +89,7 @@ export const history = {
   table: 'history',
   answer: z
     .strictObject({
-      migration_id: int64('The migration of the snapshots.', 4),
+      ...migration,
       party_id: party,
       every: z.string().meta({ description: 'The time between two points.', examples: ['1h'] }),
       points: z.array(
@@ -111,7 +113,7 @@ export const changes = {
   table: 'changes',
   answer: z
     .strictObject({
-      migration_id: int64('The migration of the snapshots.', 4),
+      ...migration,
       party_id: party,
       changes: z.array(
         z.strictObject({

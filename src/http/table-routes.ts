@@ -19,7 +19,7 @@ import type { HoldingsDeps } from './holdings-operations.ts';
 import { type Cors, type Route, throwAsHttpFault, wrongValue } from './routing.ts';
 import { TABLE_OPERATIONS, type TableOperation } from './table-operations.ts';
 
-export interface TableDeps extends Pick<HoldingsDeps, 'answers' | 'clientAddress' | 'holdAnswer'> {
+export interface TableDeps extends Pick<HoldingsDeps, 'answers' | 'holdAnswer'> {
   readonly logger: Logger;
 }
 
@@ -29,15 +29,13 @@ export function tableRoutes(deps: TableDeps, cors: Cors): readonly Route[] {
 }
 
 function tableRoute({ method, path, table }: TableOperation, deps: TableDeps, cors: Cors): Route {
-  const { answers, clientAddress, holdAnswer, logger } = deps;
+  const { answers, holdAnswer, logger } = deps;
   const handle = async (c: Context): Promise<Response> => {
     const url = new URL(c.req.url);
     const request = { party: c.req.param('party'), query: url.searchParams, accept: c.req.header('accept') };
     const { question, form, all } = readTableRequest(table, request);
     const ask = (question: TableQuestion, as: TableForm): Promise<TableText> =>
-      answers
-        .table(question, as, () => ({ client: clientAddress(c), signal: c.req.raw.signal }))
-        .catch(throwAsHttpFault);
+      answers.table(question, as, () => c.req.raw.signal).catch(throwAsHttpFault);
     const answer = await ask(question, form);
     const shared = cors.headers(c);
     const headers = { ...shared, ...tableHeaders(answer, { url, all, vary: shared.Vary }) };

@@ -1,23 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { Hono } from 'hono';
 import type { Logger } from 'pino';
-import type { z } from 'zod';
 import { BoundedMap } from '../users/bounded-map.ts';
 import { type Caller, isForParticipant, isUserAdmin, requireParticipant, resolveCaller } from '../users/caller.ts';
 import type { Users } from '../users/open-users.ts';
 import { createTokenVerifier, type TokenVerifier, type VerifiedToken } from '../users/token-verifier.ts';
 import { ERROR_CODES, UsersError, unauthenticated } from '../users/users-error.ts';
-import type { UsersReader } from '../users/users-store.ts';
+import type { UsersReader, UsersWriter } from '../users/users-store.ts';
 import { counters, gauges, type Metrics } from './prometheus.ts';
-import {
-  addRoutes,
-  continueWith,
-  HttpFault,
-  jsonResponse,
-  jsonTextResponse,
-  methodsOf,
-  type Route,
-} from './routing.ts';
+import { addRoutes, HttpFault, jsonResponse, jsonTextResponse, methodsOf, type Route } from './routing.ts';
 import { USERS_OPERATIONS, type UsersOperation, VERSION_OPERATION, versionAnswer } from './users-operations.ts';
 import {
   acceptsJson,
@@ -43,7 +34,7 @@ const SHOWN_CHARS_MAX = 200;
 export function createUsersArea(deps: UsersAreaDeps): Hono {
   const { users, logger, metrics, clientAddress, nowMs = Date.now } = deps;
   const verifier = createTokenVerifier({ users, logger, nowMs });
-  const failures = new FailedAuthentications(users.config.failedAuthPerMinuteMax);
+  const failures = createFailures(users.config.failedAuthPerMinuteMax);
   const serveDeps = { users, verifier, failures, clientAddress, logger };
   const version = JSON.stringify(versionAnswer(users.config));
   // Not strict: a trailing slash makes no difference.
@@ -63,13 +54,13 @@ export function createUsersArea(deps: UsersAreaDeps): Hono {
   counters(metrics.registry, {
     holdfast_users_failed_authentications_total: {
       help: 'Requests of the users area without a valid token.',
-      read: () => failures.total,
+      read: failures.total,
     },
   });
   gauges(metrics.registry, {
     holdfast_users_remembered_tokens: {
       help: 'Verified tokens that are remembered.',
-      read: () => verifier.rememberedCount,
+      read: verifier.rememberedCount,
     },
   });
   app.notFound((c) => {
@@ -82,41 +73,69 @@ export function createUsersArea(deps: UsersAreaDeps): Hono {
   return app;
 }
 
-function answer(c: UsersContext, operation: UsersOperation, deps: ServeDeps): Response | Promise<Response> {
+async function answer(c: UsersContext, operation: UsersOperation, deps: ServeDeps): Promise<Response> {
+  const { users, verifier, failures, clientAddress, logger } = deps;
+  // What the log says, collected step by step; the user is the verified token's, whether it exists here or not.
   let requestId: string | null = null;
-  const traces: Traces = { userId: null, subject: '' };
+  let userId: string | null = null;
+  let subject = '';
   const logFields = (status: number, rest: object = {}): object => {
     requestId ??= requestIdOf(c);
-    return {
-      requestId,
-      operation: operation.operationId,
-      userId: traces.userId?.slice(0, SHOWN_CHARS_MAX) ?? null,
-      subject: traces.subject.slice(0, SHOWN_CHARS_MAX),
-      status,
-      ...rest,
+    const shown = {
+      userId: userId?.slice(0, SHOWN_CHARS_MAX) ?? null,
+      subject: subject.slice(0, SHOWN_CHARS_MAX),
     };
+    return { requestId, operation: operation.operationId, ...shown, status, ...rest };
   };
-  const answered = (result: object): Response => {
+
+  /** Takes the request through its steps (docs/rules.md, order of a request); throws the error of the first that fails. */
+  async function serve(): Promise<object> {
+    const id = idOf(c, operation.path);
+    subject = id;
+    const query = parseQuery(operation.query ?? [], targetOf(c).search);
+    const token = bearerToken(c);
+    const verified = await verify(token, verifier);
+    if (verified === null) failures.count(clientAddress(c));
+    userId = verified?.userId ?? null;
+    let caller = verified === null ? null : resolveToken(users, verified);
+    let body: unknown = null;
+    if (operation.body !== null) body = decodeBody(operation.body, await readBody(c, bodyBytesMax(users, caller)));
+
+    subject = operation.subject?.(body) ?? id;
+    if (!acceptsJson(c.req.header('accept'))) throw new HttpFault(406, '');
+    operation.checkIds?.({ id, body });
+    if (caller === null) throw unauthenticated(token === null ? 'no token' : 'no valid token');
+    // The body may have taken long, and rights may have been revoked meanwhile.
+    const still = operation.body === null ? verified : await verify(token, verifier);
+    if (still === null) throw unauthenticated('the token expired while the body was sent');
+    const run = (store: UsersReader): object => {
+      caller = operation.body === null ? caller! : resolveCaller(store, still);
+      requireParticipant(caller, users.participantId);
+      return operation.run({ users: store as UsersWriter, caller, config: users.config, id, query, body });
+    };
+    return operation.method === 'GET' ? run(users.reader) : users.write(run);
+  }
+
+  try {
+    const result = await serve();
     const level = operation.ownRecordOnly === true ? 'debug' : 'info';
-    if (deps.logger.isLevelEnabled(level)) deps.logger[level](logFields(200), 'ledger request answered');
+    if (logger.isLevelEnabled(level)) logger[level](logFields(200), 'ledger request answered');
     return jsonResponse(200, result);
-  };
-  const refused = (error: unknown): Response => {
+  } catch (error) {
     if (error instanceof HttpFault) {
-      deps.logger.info(logFields(error.status, { reason: error.message }), 'ledger request refused');
+      logger.info(logFields(error.status, { reason: error.message }), 'ledger request refused');
       return plainText(error.status, error.message, error.headers);
     }
     // An unexpected error is answered without its text; the log has it under the request's id.
     const known = error instanceof UsersError ? error : new UsersError('INTERNAL', 'unforeseen');
     requestId ??= requestIdOf(c);
-    const { status, body } = errorAnswer(known, { requestId, participantId: deps.users.participantId, operation });
+    const { status, body } = errorAnswer(known, { requestId, participantId: users.participantId, operation });
     // Other messages than those of redacted refusals may repeat what was given.
     const reason = REDACTED.has(known.code) ? { reason: known.message } : {};
-    if (status >= 500) deps.logger.error(logFields(status, { err: error }), 'ledger request failed');
-    else deps.logger.info(logFields(status, { code: known.code, ...reason }), 'ledger request refused');
+    if (status >= 500) logger.error(logFields(status, { err: error }), 'ledger request failed');
+    else logger.info(logFields(status, { code: known.code, ...reason }), 'ledger request refused');
     return jsonResponse(status, body);
-  };
-  return continueWith(() => serveOperation(c, operation, { deps, traces }), answered, refused);
+  }
 }
 
 function plainText(status: number, text: string, headers: Readonly<Record<string, string>> = {}): Response {
@@ -133,71 +152,18 @@ const POWERLESS_BODY_BYTES_MAX = 65_536;
 interface ServeDeps {
   readonly users: Users;
   readonly verifier: TokenVerifier;
-  readonly failures: FailedAuthentications;
+  readonly failures: ReturnType<typeof createFailures>;
   /** The client that failed authentications are counted for; behind trusted proxies the one they name. */
   readonly clientAddress: (c: UsersContext) => string;
   readonly logger: Logger;
 }
 
-/** What the log says of a request, collected step by step; the user is the verified token's, whether it exists here or not. */
-interface Traces {
-  userId: string | null;
-  subject: string;
-}
-
-/**
- * Takes a request through its steps (docs/rules.md, order of a request); throws the UsersError or HttpFault of
- * the first that fails. Synchronous where there is no body and the token was verified before.
- */
-function serveOperation(
-  c: UsersContext,
-  operation: UsersOperation,
-  { deps: { users, verifier, failures, clientAddress }, traces }: { deps: ServeDeps; traces: Traces },
-): object | Promise<object> {
-  const id = idOf(c, operation.path);
-  traces.subject = id;
-  const query = parseQuery(operation.query ?? [], targetOf(c).search);
-  const token = bearerToken(c);
-
-  /** The checks before the transaction. */
-  function check(caller: Caller | null, body: unknown): { token: string; caller: Caller } {
-    traces.subject = operation.subject?.(body) ?? id;
-    if (!acceptsJson(c.req.header('accept'))) throw new HttpFault(406, '');
-    operation.checkIds?.({ id, body });
-    if (token === null || caller === null) throw unauthenticated(token === null ? 'no token' : 'no valid token');
-    return { token, caller };
+async function verify(token: string | null, verifier: TokenVerifier): Promise<VerifiedToken | null> {
+  try {
+    return token === null ? null : await verifier.verify(token);
+  } catch (error) {
+    return unresolvable(error);
   }
-
-  function run(body: unknown, findCaller: (users: UsersReader) => Caller): object {
-    return operation.run(users, (store) => {
-      const caller = findCaller(store);
-      requireParticipant(caller, users.participantId);
-      return { users: store, caller, config: users.config, id, query, body };
-    });
-  }
-
-  async function serveWithBody(schema: z.ZodType, known: Caller | null): Promise<object> {
-    const body = decodeBody(schema, await readBody(c, bodyBytesMax(users, known)));
-    const { token } = check(known, body);
-    // The body may have taken long, and rights may have been revoked meanwhile.
-    const still = await verifier.verify(token);
-    if (still === null) throw unauthenticated('the token expired while the body was sent');
-    return run(body, (reader) => resolveCaller(reader, still));
-  }
-
-  return continueWith<VerifiedToken | null, object | Promise<object>>(
-    () => (token === null ? null : verifier.verify(token)),
-    (verified) => {
-      if (verified === null) failures.count(clientAddress(c));
-      traces.userId = verified?.userId ?? null;
-      // Null without a valid token.
-      const known = verified === null ? null : resolveToken(users, verified);
-      if (operation.body !== null) return serveWithBody(operation.body, known);
-      const { caller } = check(known, null);
-      return run(null, () => caller);
-    },
-    unresolvable,
-  );
 }
 
 function resolveToken(users: Users, verified: VerifiedToken): Caller {
@@ -289,32 +255,27 @@ const WINDOW_MS = 60_000;
 /** Above this many addresses in a window the oldest is dropped. */
 const ADDRESSES_MAX = 10_000;
 
-/** Counts an address's requests without a valid token. */
-class FailedAuthentications {
-  /** Of all addresses, since the start. */
-  total = 0;
-  readonly #failures = new BoundedMap<string, { startedAtMs: number; count: number }>(ADDRESSES_MAX);
-  readonly #perMinuteMax: number;
-
-  /** Per minute and address; 0 is no limit. */
-  constructor(perMinuteMax: number) {
-    this.#perMinuteMax = perMinuteMax;
-  }
-
-  /** Counts one more; throws a 429 where the address has used up its limit for this minute. */
-  count(address: string): void {
-    this.total += 1;
-    if (this.#perMinuteMax === 0) return;
-    const nowMs = performance.now();
-    const known = this.#failures.get(address);
-    if (known === undefined || nowMs - known.startedAtMs >= WINDOW_MS) {
-      this.#failures.delete(address);
-      this.#failures.set(address, { startedAtMs: nowMs, count: 1 });
-    } else if (known.count < this.#perMinuteMax) {
-      known.count += 1;
-    } else {
-      const waitS = Math.ceil((known.startedAtMs + WINDOW_MS - nowMs) / 1000);
-      throw new HttpFault(429, 'Too many failed authentications', { 'Retry-After': String(waitS) });
-    }
-  }
+/** Counts the requests without a valid token: of all addresses, and of each per minute, where 0 is no limit. */
+function createFailures(perMinuteMax: number) {
+  const failures = new BoundedMap<string, { startedAtMs: number; count: number }>(ADDRESSES_MAX);
+  let total = 0;
+  return {
+    total: () => total,
+    /** Counts one more; throws a 429 where the address has used up its limit for this minute. */
+    count(address: string): void {
+      total += 1;
+      if (perMinuteMax === 0) return;
+      const nowMs = performance.now();
+      const known = failures.get(address);
+      if (known === undefined || nowMs - known.startedAtMs >= WINDOW_MS) {
+        failures.delete(address);
+        failures.set(address, { startedAtMs: nowMs, count: 1 });
+      } else if (known.count < perMinuteMax) {
+        known.count += 1;
+      } else {
+        const waitS = Math.ceil((known.startedAtMs + WINDOW_MS - nowMs) / 1000);
+        throw new HttpFault(429, 'Too many failed authentications', { 'Retry-After': String(waitS) });
+      }
+    },
+  };
 }

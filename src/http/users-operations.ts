@@ -7,7 +7,6 @@ import {
   readIdentityProvider,
   updateIdentityProvider,
 } from '../users/identity-providers.ts';
-import type { Users } from '../users/open-users.ts';
 import type { IdentityProvider, Right, User } from '../users/user.ts';
 import {
   changeRightsRequest,
@@ -30,7 +29,7 @@ import {
   updateUser,
 } from '../users/user-rules.ts';
 import type { UsersConfig } from '../users/users-config.ts';
-import type { UsersReader, UsersWriter } from '../users/users-store.ts';
+import type { UsersWriter } from '../users/users-store.ts';
 import type { OperationFacts } from './json-operation.ts';
 import { checkPathUserId, checkSameId, type QueryParameter } from './users-request.ts';
 
@@ -55,24 +54,16 @@ export interface UsersOperation<Body = unknown> extends OperationFacts {
   subject?(body: Body): string | undefined;
   /** Checks made before a missing token is reported: the id of the path, and that the body has the same. */
   checkIds?(ids: { readonly id: string; readonly body: Body }): void;
-  /** Answers in one transaction, in which `callOf` finds the caller. */
-  run(users: Users, callOf: <Store extends UsersReader>(store: Store) => Call<Store, Body>): object;
+  /** Runs within a transaction; that of a GET only reads. */
+  run(call: Call<UsersWriter, Body>): object;
 }
 
-/** An operation whose own code answers a call. */
-type Answering<Store extends UsersReader, Body> = Omit<UsersOperation<Body>, 'run'> & {
-  readonly run: (call: Call<Store, Body>) => object;
-};
-
-/** An operation that changes nothing and has no body. */
-function reading(operation: Omit<Answering<UsersReader, unknown>, 'method' | 'body'>): UsersOperation {
-  return { ...operation, method: 'GET', body: null, run: (users, callOf) => operation.run(callOf(users.reader)) };
+/** Lets each operation have the result of its own body's schema. */
+function operation<Body>(given: UsersOperation<Body>): UsersOperation<Body> {
+  return given;
 }
 
-/** An operation that changes something. */
-function writing<Body>(operation: Answering<UsersWriter, Body>): UsersOperation<Body> {
-  return { ...operation, run: (users, callOf) => users.write((store) => operation.run(callOf(store))) };
-}
+const READING = { method: 'GET', body: null } as const;
 
 const shownUser = z
   .strictObject({
@@ -156,8 +147,9 @@ const BY_ID = '/v2/users/{user-id}';
 const userAnswer = z.strictObject({ user: shownUser }).meta({ id: 'UserAnswer' });
 
 const USER_OPERATIONS: readonly UsersOperation[] = [
-  reading({
+  operation({
     ...USER,
+    ...READING,
     operationId: 'listUsers',
     summary: 'List the users of one identity provider, by id',
     path: '/v2/users',
@@ -168,7 +160,7 @@ const USER_OPERATIONS: readonly UsersOperation[] = [
       return { users: users.map(showUser), nextPageToken };
     },
   }),
-  writing({
+  operation({
     ...CHANGE,
     operationId: 'createUser',
     summary: 'Create a user with its rights',
@@ -179,8 +171,9 @@ const USER_OPERATIONS: readonly UsersOperation[] = [
     subject: (body) => body.user?.id,
     run: (call) => ({ user: showUser(createUser(call)) }),
   }),
-  reading({
+  operation({
     ...USER,
+    ...READING,
     operationId: 'getUser',
     summary: 'Get a user: the caller, or any user for an administrator',
     path: BY_ID,
@@ -189,7 +182,7 @@ const USER_OPERATIONS: readonly UsersOperation[] = [
     checkIds: checkPathUserId,
     run: (call) => ({ user: showUser(readUser(call)) }),
   }),
-  writing({
+  operation({
     ...CHANGE,
     operationId: 'updateUser',
     summary: 'Change what the update mask names',
@@ -200,7 +193,7 @@ const USER_OPERATIONS: readonly UsersOperation[] = [
     checkIds: ({ id, body }) => checkSameId(id, body.user?.id ?? null),
     run: (call) => ({ user: showUser(updateUser(call)) }),
   }),
-  writing({
+  operation({
     ...CHANGE,
     operationId: 'deleteUser',
     summary: 'Delete a user, with its rights',
@@ -210,7 +203,7 @@ const USER_OPERATIONS: readonly UsersOperation[] = [
     checkIds: checkPathUserId,
     ...answeredEmpty(deleteUser),
   }),
-  writing({
+  operation({
     ...USER,
     operationId: 'updateUserIdentityProviderId',
     summary: 'Move a user to another identity provider',
@@ -220,8 +213,9 @@ const USER_OPERATIONS: readonly UsersOperation[] = [
     checkIds: ({ id, body }) => checkSameId(id, body.userId),
     ...answeredEmpty(moveUser),
   }),
-  reading({
+  operation({
     ...USER,
+    ...READING,
     operationId: 'getAuthenticatedUser',
     summary: 'Get the user of the token',
     path: '/v2/authenticated-user',
@@ -236,8 +230,9 @@ const RIGHTS = '/v2/users/{user-id}/rights';
 const rights = z.array(documentedRight);
 
 const RIGHT_OPERATIONS: readonly UsersOperation[] = [
-  reading({
+  operation({
     ...USER,
+    ...READING,
     operationId: 'listUserRights',
     summary: 'List the rights of a user; a user that is no administrator only has access to its own',
     path: RIGHTS,
@@ -245,7 +240,7 @@ const RIGHT_OPERATIONS: readonly UsersOperation[] = [
     checkIds: checkPathUserId,
     run: (call) => ({ rights: listRights(call).map(showRight) }),
   }),
-  writing({
+  operation({
     ...CHANGE,
     operationId: 'grantUserRights',
     summary: 'Grant rights to a user; the answer has those it did not have',
@@ -256,7 +251,7 @@ const RIGHT_OPERATIONS: readonly UsersOperation[] = [
     checkIds: ({ id, body }) => checkSameId(id, body.userId),
     run: (call) => ({ newlyGrantedRights: grantRights(call).map(showRight) }),
   }),
-  writing({
+  operation({
     ...CHANGE,
     operationId: 'revokeUserRights',
     summary: 'Revoke rights of a user; the answer has those it had',
@@ -275,8 +270,9 @@ const PROVIDER_BY_ID = '/v2/idps/{idp-id}';
 const providerAnswer = z.strictObject({ identityProviderConfig }).meta({ id: 'IdentityProviderConfigAnswer' });
 
 const PROVIDER_OPERATIONS: readonly UsersOperation[] = [
-  reading({
+  operation({
     ...PROVIDER,
+    ...READING,
     operationId: 'listIdentityProviderConfigs',
     summary: 'List the identity providers, by id',
     path: PROVIDERS,
@@ -285,7 +281,7 @@ const PROVIDER_OPERATIONS: readonly UsersOperation[] = [
       .meta({ id: 'ListIdentityProviderConfigsAnswer' }),
     run: (call) => ({ identityProviderConfigs: listIdentityProviders(call).map(showProvider) }),
   }),
-  writing({
+  operation({
     ...PROVIDER,
     operationId: 'createIdentityProviderConfig',
     summary: 'Add an identity provider',
@@ -296,15 +292,16 @@ const PROVIDER_OPERATIONS: readonly UsersOperation[] = [
     subject: (body) => body?.id,
     run: (call) => ({ identityProviderConfig: showProvider(createIdentityProvider(call)) }),
   }),
-  reading({
+  operation({
     ...PROVIDER,
+    ...READING,
     operationId: 'getIdentityProviderConfig',
     summary: 'Get an identity provider',
     path: PROVIDER_BY_ID,
     answer: providerAnswer,
     run: (call) => ({ identityProviderConfig: showProvider(readIdentityProvider(call)) }),
   }),
-  writing({
+  operation({
     ...PROVIDER,
     operationId: 'updateIdentityProviderConfig',
     summary: 'Change what the update mask names',
@@ -315,7 +312,7 @@ const PROVIDER_OPERATIONS: readonly UsersOperation[] = [
     checkIds: ({ id, body }) => checkSameId(id, body.provider?.id ?? null, 'idp'),
     run: (call) => ({ identityProviderConfig: showProvider(updateIdentityProvider(call)) }),
   }),
-  writing({
+  operation({
     ...PROVIDER,
     operationId: 'deleteIdentityProviderConfig',
     summary: 'Remove an identity provider that no user refers to',

@@ -1,17 +1,22 @@
 import { decodeMessage } from '../decode/decode-message.ts';
 import type { KafkaRecord } from '../feed/kafka/kafka-record.ts';
 import { LINE_BYTES_MAX } from '../feed/limits.ts';
+import { jsonOrNull } from '../json/untrusted.ts';
 import { BadUpdate } from '../ledger/bad-update.ts';
 import { formatTime } from '../ledger/time.ts';
+import { Refusal } from '../refusal.ts';
 import type { EventTime, FlatEvent } from './flat-event.ts';
 import { type FlattenRules, flatten } from './flatten.ts';
-import type { GroupPosition } from './group-position.ts';
 import { LateImport, type NewMessage, newIn, timeField, type WasRead } from './import-marker.ts';
 
-export interface DecodeRules extends FlattenRules {
+/** What decides what a group's events say. */
+export interface GroupRules extends Omit<FlattenRules, 'now'> {
   /** The migration of messages that name none. */
   readonly migrationId: number;
   readonly onBadUpdate: 'halt' | 'quarantine';
+}
+
+export interface DecodeRules extends GroupRules, Pick<FlattenRules, 'now'> {
   /** Offsets of messages that an operator drops where their partition is halted. */
   readonly dropped: ReadonlySet<number>;
 }
@@ -23,6 +28,14 @@ export interface BadMessage {
   readonly record: KafkaRecord;
   readonly fault: BadUpdate;
   readonly decision: Decision;
+}
+
+/** How far a partition is decoded. It is the group's offset, with a text that Kafka keeps beside it. */
+export interface GroupPosition extends WasRead {
+  /** Of the next message, or of the one at which the partition is halted. */
+  readonly next: number;
+  /** Whether the message at `next` is a dead letter that nobody has dropped. */
+  readonly halted: boolean;
 }
 
 /** What messages of one partition are decoded to. */
@@ -121,3 +134,40 @@ function checkOpen({ m, t, seq }: EventTime, last: EventTime | null, field: stri
 function isAfter({ clk }: EventTime, last: EventTime | null): boolean {
   return last === null || clk > last.clk;
 }
+
+const FORM = 3;
+/** What all members of a group must agree on. */
+export type GroupSettings = Pick<GroupRules, 'dso' | 'periodUs' | 'migrationId'> & { readonly flatTopic: string };
+
+type Kept = GroupSettings & Omit<GroupPosition, 'next'> & { readonly form: typeof FORM };
+
+export function positionText({ last, begun, seed, halted }: GroupPosition, settings: GroupSettings): string {
+  const time = last && { m: last.m, t: last.t, clk: last.clk, seq: last.seq };
+  const kept: Kept = { form: FORM, ...settings, last: time, begun, seed, halted };
+  return JSON.stringify(kept);
+}
+
+/** Throws a Refusal where the offset was committed with other settings, or by another program. */
+export function readPosition(next: number, text: string | null, settings: GroupSettings, where: string): GroupPosition {
+  const kept = jsonOrNull(text ?? 'null') as Kept | null;
+  if (kept?.form !== FORM)
+    throw new Refusal(
+      `${where}: its offset was not committed by this version of holdfast decode; give the decoders a group and a flat topic of their own`,
+    );
+  for (const [key, option] of SAME) {
+    if (kept[key] === settings[key]) continue;
+    throw new Refusal(
+      `${where}: decoded with ${option} ${kept[key]} before, not ${settings[key]}; ` +
+        'one topic must have the events of one decoding only: decode into a new one, with a new group',
+    );
+  }
+  const { last, begun, seed, halted } = kept;
+  return { next, last, begun, seed, halted };
+}
+
+const SAME = [
+  ['flatTopic', '--flat-topic'],
+  ['dso', '--dso'],
+  ['periodUs', '--snapshot-period in microseconds'],
+  ['migrationId', '--migration-id'],
+] as const;

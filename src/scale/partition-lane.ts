@@ -5,9 +5,17 @@ import { hashesOf, type KafkaRecord } from '../feed/kafka/kafka-record.ts';
 import { requestsOf } from '../feed/kafka/topic-producer.ts';
 import { Refusal } from '../refusal.ts';
 import type { FlatEvent } from './flat-event.ts';
-import { type GroupPosition, type GroupSettings, positionText, readPosition } from './group-position.ts';
 import { LateImport } from './import-marker.ts';
-import { type BadMessage, type DecodedBatch, type DecodeRules, decodeBatch } from './partition-batch.ts';
+import {
+  type BadMessage,
+  type DecodedBatch,
+  decodeBatch,
+  type GroupPosition,
+  type GroupRules,
+  type GroupSettings,
+  positionText,
+  readPosition,
+} from './partition-batch.ts';
 
 export interface DecoderTopics {
   /** Of updates. */
@@ -17,11 +25,11 @@ export interface DecoderTopics {
   readonly deadLetters: string;
 }
 
-export interface LaneOptions {
-  readonly kafka: Kafka;
+/** The same for all members of a group. */
+export interface GroupOptions {
   readonly group: string;
   readonly topics: DecoderTopics;
-  readonly settings: GroupSettings;
+  readonly rules: GroupRules;
 }
 
 /** One partition, as the only one that may decode it now. After an error it is of no more use. */
@@ -48,8 +56,13 @@ interface Written {
  * transaction is aborted or done after that, and only then the group's offset says where to continue. The group itself fences
  * nobody, because kafkajs sends no generation with a transaction's offsets.
  */
-export async function openLane(options: LaneOptions, partition: number) {
-  const { kafka, group, topics, settings } = options;
+export async function openLane(
+  kafka: Kafka,
+  { group, topics, rules }: GroupOptions,
+  { partition, dropped }: { readonly partition: number; readonly dropped: ReadonlySet<number> },
+) {
+  const { dso, periodUs, migrationId } = rules;
+  const settings = { flatTopic: topics.flat, dso, periodUs, migrationId };
   const producer = kafka.producer({
     transactionalId: `${group}.${topics.input}.${partition}`,
     idempotent: true,
@@ -110,7 +123,7 @@ export async function openLane(options: LaneOptions, partition: number) {
     await producer.connect();
     // kafkajs opens the transactional id with its first transaction.
     await (await producer.transaction()).abort();
-    let position = await startPosition(options, partition, store);
+    let position = await startPosition(kafka, { group, topics, settings, partition }, store);
     return {
       partition,
       /** Why its next message is not passed; null where nothing is wrong. */
@@ -119,12 +132,12 @@ export async function openLane(options: LaneOptions, partition: number) {
         return position;
       },
       /** Writes the events of messages, and how far they go, in one transaction. Messages before the position are left out. */
-      decode: (records: readonly KafkaRecord[], rules: DecodeRules): Promise<DecodedBatch> =>
+      decode: (records: readonly KafkaRecord[]): Promise<DecodedBatch> =>
         inTurn(async () => {
           const news = records.filter(
             ({ offset, broken }) => Number(broken?.batch?.cursor ?? offset + 1) > position.next,
           );
-          const decoded = decodeBatch(position, news, rules);
+          const decoded = decodeBatch(position, news, { ...rules, now: Date.now() * 1000, dropped });
           if (decoded.position.next !== position.next || decoded.position.halted !== position.halted) {
             await store(decoded);
             position = decoded.position;
@@ -155,8 +168,13 @@ export async function openLane(options: LaneOptions, partition: number) {
 
 /** Where the group is in a partition; a new group begins at the topic's first message, and stores that before anything else. */
 async function startPosition(
-  { kafka, group, topics, settings }: LaneOptions,
-  partition: number,
+  kafka: Kafka,
+  {
+    group,
+    topics,
+    settings,
+    partition,
+  }: { group: string; topics: DecoderTopics; settings: GroupSettings; partition: number },
   store: (written: Written) => Promise<void>,
 ): Promise<GroupPosition> {
   const where = `partition ${partition} of topic ${topics.input}, group ${group}`;

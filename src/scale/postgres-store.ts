@@ -12,9 +12,9 @@ import type {
   SnapshotPlace,
 } from '../holdings/facts.ts';
 import { HoldingsFault } from '../holdings/holdings-fault.ts';
-import { LastComputed } from '../holdings/reading/last-computed.ts';
+import { LastComputed } from '../holdings/last-computed.ts';
 import { FLAT_MIGRATION_MAX, type Micros } from '../ledger/time.ts';
-import { describeServer, type PostgresSettings } from './postgres-connection.ts';
+import { describeServer, type PostgresSettings } from './postgres-settings.ts';
 import { type Ask, openPool } from './statement-pool.ts';
 import {
   createChangesReader,
@@ -47,24 +47,20 @@ interface Setting {
   readonly periodUs: number;
 }
 
-export interface StoreOptions {
-  readonly connections?: number;
-  readonly readMsMax?: number;
-  readonly waitMsMax?: number;
-  readonly ownMsMax?: number;
-  /** For the reason why the store is not available, which no client sees. */
-  readonly logger?: Pick<Logger, 'warn'>;
-}
+const LIMITS = {
+  /** A server takes about a hundred connections in all, for any number of processes. */
+  connections: 8,
+  /** As long as a reader thread of a data directory may read. */
+  readMsMax: 10_000,
+  waitMsMax: 10_000,
+  /** How long the health of a process may take. */
+  ownMsMax: 5_000,
+};
+/** `logger`: for the reason why the store is not available, which no client sees. */
+export type StoreOptions = Partial<typeof LIMITS> & { readonly logger?: Pick<Logger, 'warn'> };
 
-/** A server takes about a hundred connections in all, for any number of processes. */
-const CONNECTIONS = 8;
 /** Connections for what this process asks for itself: its health, streams and metrics. */
 const OWN_CONNECTIONS = 2;
-/** As long as a reader thread of a data directory may read. */
-const READ_MS_MAX = 10_000;
-const WAIT_MS_MAX = 10_000;
-/** How long the health of a process may take. */
-const OWN_MS_MAX = 5_000;
 /** How long a setting that was read is taken for that of the store. */
 const SETTING_MS_MAX = 1_000;
 /** While the store is away every statement fails. */
@@ -72,11 +68,11 @@ const WARN_AGAIN_MS = 60_000;
 
 /** A store in PostgreSQL. It need not be there when it is opened. */
 export function openPostgresStore(settings: PostgresSettings, options: StoreOptions = {}) {
-  const { readMsMax = READ_MS_MAX, ownMsMax = OWN_MS_MAX, logger } = options;
+  const { connections, readMsMax, waitMsMax, ownMsMax } = { ...LIMITS, ...options };
   const pool = openPool(settings, {
-    connections: options.connections ?? CONNECTIONS,
+    connections,
     statementMsMax: readMsMax,
-    waitMsMax: options.waitMsMax ?? WAIT_MS_MAX,
+    waitMsMax,
     unavailable(error) {
       warn(error);
       return 'the store is not available for now; /readyz or the log says why';
@@ -96,7 +92,7 @@ export function openPostgresStore(settings: PostgresSettings, options: StoreOpti
   function warn(error: Error): void {
     if (performance.now() - warnedMs < WARN_AGAIN_MS) return;
     warnedMs = performance.now();
-    logger?.warn({ err: error }, 'the store was not available for a client');
+    options.logger?.warn({ err: error }, 'the store was not available for a client');
   }
 
   /** Of a store it never changes, but somebody may make another one at the same place. */

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
 import type { Logger } from 'pino';
-import { connectionOptions, describeServer, type PostgresSettings } from './postgres-connection.ts';
+import { describeServer, type PostgresSettings } from './postgres-settings.ts';
+import { connectionOptions } from './statement-pool.ts';
 
 const PAUSE_MS = 1_000;
 /** In one transaction, for which the engine waits: of a first interval with millions of imports it takes minutes. */

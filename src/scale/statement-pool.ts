@@ -1,7 +1,33 @@
-import { DatabaseError, Pool, type PoolClient } from 'pg';
+import { type ClientConfig, DatabaseError, Pool, type PoolClient, TypeOverrides, types } from 'pg';
 import { HoldingsFault } from '../holdings/holdings-fault.ts';
-import { connectionOptions, type PostgresSettings } from './postgres-connection.ts';
-import { NO_STORE } from './store-form.ts';
+import type { PostgresSettings } from './postgres-settings.ts';
+
+export const NO_STORE = 'the database has no store yet: holdfast migrate makes it';
+
+/** How long a server may take to accept a connection. */
+const CONNECT_TIMEOUT_MS = 5_000;
+
+/** A bigint is a number where that is exact, else a BigInt; a numeric is read in whole units, as a BigInt. */
+const EXACT = new TypeOverrides();
+EXACT.setTypeParser(types.builtins.INT8, (text) => {
+  const value = Number(text);
+  return Number.isSafeInteger(value) ? value : BigInt(text);
+});
+EXACT.setTypeParser(types.builtins.NUMERIC, BigInt);
+
+export function connectionOptions({ password, ssl, ...where }: PostgresSettings): ClientConfig {
+  return {
+    ...where,
+    ...(password === null ? {} : { password }),
+    ssl: ssl === null ? false : { rejectUnauthorized: true, ...(ssl.ca === null ? {} : { ca: ssl.ca }) },
+    types: EXACT,
+    application_name: 'holdfast',
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    // A connection that a firewall has dropped, or whose server has gone, is noticed within minutes.
+    keepAlive: true,
+    keepAliveInitialDelayMillis: 10_000,
+  };
+}
 
 /** Runs one statement and gives its rows. */
 export type Ask = <Row>(sql: string, values?: readonly unknown[]) => Promise<readonly Row[]>;

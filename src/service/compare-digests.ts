@@ -13,7 +13,7 @@ export interface Replica {
   digests(of: Migration, choice: Range & { order: Order; rows: number }): Promise<readonly Digests[]>;
 }
 
-export interface Migration {
+interface Migration {
   readonly migrationId: number;
   readonly periodUs: number;
   /** Null while no coin is known. */
@@ -21,19 +21,19 @@ export interface Migration {
 }
 
 /** The digests of one migration. */
-export interface Chain extends Migration {
+interface Chain extends Migration {
   /** The times of its first and its newest snapshot on the grid. */
   readonly first: Micros;
   readonly newest: Micros;
 }
 
 /** Both inclusive. */
-export interface Range {
+interface Range {
   readonly from: Micros;
   readonly to: Micros;
 }
 
-export interface Digests {
+interface Digests {
   readonly recordTime: Micros;
   readonly changesDigest: string;
   readonly digest: string;
@@ -75,8 +75,55 @@ export interface Wanted {
   readonly pageAfter?: Micros | null;
 }
 
+/**
+ * Compares a migration over the times that both have; null where there are none. A text says why the two cannot be compared. Where
+ * the last page was compared already, `other` is not asked.
+ */
+export async function compareMigration(
+  replicas: { readonly own: Replica; readonly other: Replica },
+  migrationId: number,
+  wanted: Wanted,
+): Promise<Compared | string | null> {
+  const own = await chainOf(replicas.own, migrationId);
+  const other = own === null || own.newest === wanted.pageAfter ? null : await chainOf(replicas.other, migrationId);
+  if (own === null || other === null) return null;
+  const { periodUs } = own;
+  if (periodUs !== other.periodUs)
+    return `other snapshot period: ${formatDuration(periodUs)} here, ${formatDuration(other.periodUs)} there`;
+  if (own.dso !== null && other.dso !== null && own.dso !== other.dso)
+    return `other DSO: ${own.dso} here, ${other.dso} there`;
+  const begin = Math.max(own.first, other.first);
+  const isBehind = wanted.from !== null && wanted.from > begin;
+  const isOneStart = own.first === other.first;
+  const leftOut =
+    isOneStart || isBehind ? null : ({ recordTime: begin, of: own.first === begin ? 'own' : 'other' } as const);
+  const first = isBehind ? Math.ceil(wanted.from! / periodUs) * periodUs : begin + (leftOut === null ? 0 : periodUs);
+  const from = Math.max(first, (wanted.pageAfter ?? -Infinity) + periodUs);
+  const pageEnd = wanted.pageAfter === undefined ? Infinity : from + (DIGESTS_AT_ONCE - 1) * periodUs;
+  const to = Math.min(own.newest, other.newest, wanted.to ?? Infinity, pageEnd);
+  const by = isOneStart && wanted.from === null ? 'digest' : 'changesDigest';
+  let compared = 0;
+  let last = from - 1;
+  let firstDifferent: Micros | null = null;
+  for (let rows = DIGESTS_AT_ONCE; rows === DIGESTS_AT_ONCE && last < to; ) {
+    const choice = { from: last + 1, to, order: 'asc', rows } as const;
+    const ours = await replicas.own.digests(own, choice);
+    const theirs = await replicas.other.digests(other, choice);
+    for (const [i, mine] of ours.entries()) {
+      if (theirs[i]?.recordTime !== mine.recordTime) throw new Error(missing(mine, theirs[i]));
+      if (mine[by] !== theirs[i][by]) firstDifferent ??= mine.recordTime;
+      last = mine.recordTime;
+    }
+    compared += ours.length;
+    rows = ours.length;
+  }
+  if (compared === 0) return null;
+  const compareBy = by === 'digest' ? by : 'changes_digest';
+  return { migrationId, from, to: last, compared, firstDifferent, by: compareBy, leftOut };
+}
+
 /** Null where it has no snapshot of that migration on the grid. */
-export async function chainOf(replica: Replica, migrationId: number): Promise<Chain | null> {
+async function chainOf(replica: Replica, migrationId: number): Promise<Chain | null> {
   const migration = await replica.migration(migrationId);
   if (migration === null) return null;
   const ever = { from: LEDGER_TIME_MIN, to: LEDGER_TIME_MAX, rows: 1 };
@@ -84,54 +131,6 @@ export async function chainOf(replica: Replica, migrationId: number): Promise<Ch
   const [newest] = await replica.digests(migration, { ...ever, order: 'desc' });
   if (first === undefined || newest === undefined) return null;
   return { ...migration, first: first.recordTime, newest: newest.recordTime };
-}
-
-/** Why two chains cannot be compared; null where they can. */
-export function obstacle(own: Chain, other: Chain): string | null {
-  if (own.periodUs !== other.periodUs)
-    return `other snapshot period: ${formatDuration(own.periodUs)} here, ${formatDuration(other.periodUs)} there`;
-  const isSame = own.dso === null || other.dso === null || own.dso === other.dso;
-  return isSame ? null : `other DSO: ${own.dso} here, ${other.dso} there`;
-}
-
-/** Compares two chains over the times that both have; nothing where there are none. */
-export async function compareChains(
-  { own, other }: { readonly own: Replica; readonly other: Replica },
-  chains: { readonly own: Chain; readonly other: Chain },
-  wanted: Wanted,
-): Promise<readonly Compared[]> {
-  const { migrationId, periodUs } = chains.own;
-  const begin = Math.max(chains.own.first, chains.other.first);
-  const isBehind = wanted.from !== null && wanted.from > begin;
-  const isOneStart = chains.own.first === chains.other.first;
-  const leftOut =
-    isOneStart || isBehind ? null : ({ recordTime: begin, of: chains.own.first === begin ? 'own' : 'other' } as const);
-  const first = isBehind ? Math.ceil(wanted.from! / periodUs) * periodUs : begin + (leftOut === null ? 0 : periodUs);
-  const from = Math.max(first, (wanted.pageAfter ?? -Infinity) + periodUs);
-  const pageEnd = wanted.pageAfter === undefined ? Infinity : from + (DIGESTS_AT_ONCE - 1) * periodUs;
-  const to = Math.min(chains.own.newest, chains.other.newest, wanted.to ?? Infinity, pageEnd);
-  const by = isOneStart && wanted.from === null ? 'digest' : 'changes_digest';
-  const there = allDigests(other, chains.other, { from, to });
-  let [compared, last] = [0, from];
-  let firstDifferent: Micros | null = null;
-  for await (const ours of allDigests(own, chains.own, { from, to })) {
-    const { value: theirs } = (await there.next()) as { readonly value?: Digests };
-    if (theirs?.recordTime !== ours.recordTime) throw new Error(missing(ours, theirs));
-    const isEqual = by === 'digest' ? ours.digest === theirs.digest : ours.changesDigest === theirs.changesDigest;
-    if (!isEqual) firstDifferent ??= ours.recordTime;
-    compared += 1;
-    last = ours.recordTime;
-  }
-  return compared === 0 ? [] : [{ migrationId, from, to: last, compared, firstDifferent, by, leftOut }];
-}
-
-async function* allDigests(replica: Replica, chain: Chain, { from, to }: Range): AsyncGenerator<Digests> {
-  for (let next = from; next <= to; ) {
-    const found = await replica.digests(chain, { from: next, to, order: 'asc', rows: DIGESTS_AT_ONCE });
-    yield* found;
-    if (found.length < DIGESTS_AT_ONCE) return;
-    next = found.at(-1)!.recordTime + 1;
-  }
 }
 
 function missing({ recordTime }: Digests, theirs: Digests | undefined): string {

@@ -1,9 +1,9 @@
 import { counted } from '../counted.ts';
-import type { HoldingsStore, Snapshot } from '../holdings/facts.ts';
-import type { Health, NotReadyCause, Readiness } from '../http/service-operations.ts';
+import type { HoldingsStore } from '../holdings/facts.ts';
+import { type Health, newestSnapshots, type Obstacle, type Readiness, readiness } from '../http/service-operations.ts';
 import type { StreamStatus } from '../http/streams.ts';
 import type { IngestStatus } from '../ingest/ingest-status.ts';
-import { formatTime, type Micros } from '../ledger/time.ts';
+import { formatTime } from '../ledger/time.ts';
 import { deadLetterJson, haltLine, locationText, plainCommand } from '../views/dead-letter-advice.ts';
 import type { StoredStatus } from '../views/read/stored-status.ts';
 import type { DeadLetterFacts } from '../views/store/dead-letter-store.ts';
@@ -30,7 +30,7 @@ export function createHealth(
         phase,
         source: source && { name: source.name, ...source.status.details },
         snapshots: newestSnapshots(await store.facts({ kind: 'newest snapshots' })),
-        seeded_at: timeOrNull(seededAt),
+        seeded_at: seededAt && formatTime(seededAt),
         dso: dso.party,
         dso_pinned: dso.pinned,
         counts: Object.fromEntries(Object.entries(counts).map(([name, count]) => [snakeCase(name), count])),
@@ -66,20 +66,11 @@ export function createReadOnlyHealth(version: string, store: HoldingsStore, stan
   };
 }
 
-export function timeOrNull(time: Micros | null): string | null {
-  return time === null ? null : formatTime(time);
-}
-
 function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
-export function newestSnapshots(newest: readonly Snapshot[]): object {
-  return newest.map(({ migrationId, recordTime }) => ({
-    migration_id: migrationId,
-    record_time: formatTime(recordTime),
-  }));
-}
+const WRITER_STOPPED: Obstacle = ['failed', 'the writer has stopped by itself; see the log'];
 
 /** Updates that are missing although the ingest continues, as `degraded` reports them. */
 function quarantinedLines({ quarantined = 0 }: Readonly<Record<string, number>>): string[] {
@@ -92,32 +83,12 @@ function degradedLines({ deadLetters, source }: IngestStatus): readonly string[]
   return [...quarantinedLines(deadLetters), ...(source?.status.degraded ?? [])];
 }
 
-/** Why a process is not ready. */
-type Obstacle = readonly [cause: NotReadyCause, ...reasons: readonly string[]];
-
-const NO_SNAPSHOT: Obstacle = ['no_snapshot', 'no snapshot is sealed yet'];
-const WRITER_STOPPED: Obstacle = ['failed', 'the writer has stopped by itself; see the log'];
-
-/** Ready with a snapshot and without an obstacle. */
-export async function readiness(
-  store: HoldingsStore,
-  obstacle: Obstacle | null,
-  degraded: readonly string[],
-): Promise<Readiness> {
-  const hasSnapshot = (await store.facts({ kind: 'newest snapshots' })).length > 0;
-  const obstacles = [...(obstacle === null ? [] : [obstacle]), ...(hasSnapshot ? [] : [NO_SNAPSHOT])];
-  return {
-    ready: obstacles.length === 0,
-    reasons: obstacles.flatMap(([, ...reasons]) => reasons),
-    causes: obstacles.map(([cause]) => cause),
-    degraded,
-  };
-}
-
 /** Null where the source was applied to its end recently enough, or there is none. */
 function ingestObstacle(status: IngestStatus, readyLagMaxMs: number): Obstacle | null {
-  const { phase, source } = status;
+  const { phase, source, halted } = status;
   if (phase === 'caught_up') return null;
+  // A stored halt is known before the source is opened.
+  if (phase === 'starting' && halted !== null) return ['halted', haltLine(halted, plainCommand)];
   if (phase !== 'reading') return [phase, phaseReason(status)];
   if (source === null) return ['starting', phaseReason(status)];
   const reasons = sourceReasons(source, readyLagMaxMs);

@@ -4,7 +4,7 @@ import type { Registry } from 'prom-client';
 import type { HoldingsStore } from '../holdings/facts.ts';
 import { gauges } from '../http/prometheus.ts';
 import { formatTime, type Micros } from '../ledger/time.ts';
-import { chainOf, compareChains, DIGESTS_AT_ONCE, obstacle, ownReplica, type Replica } from './compare-digests.ts';
+import { compareMigration, DIGESTS_AT_ONCE, ownReplica, type Replica } from './compare-digests.ts';
 import { otherReplica } from './other-holdfast.ts';
 
 /** How often it looks for snapshots that are not compared yet. */
@@ -81,19 +81,17 @@ async function comparePages(
   let isMore = false;
   for (const { migrationId } of migrations) {
     const pageAfter = peer.upTo.get(migrationId) ?? null;
-    const own = await chainOf(replicas.own, migrationId);
-    const other = own === null || own.newest === pageAfter ? null : await chainOf(replicas.other, migrationId);
-    if (own === null || other === null) continue;
-    const reason = obstacle(own, other);
-    const wanted = { from: null, to: null, pageAfter };
-    const [page] = reason === null ? await compareChains(replicas, { own, other }, wanted) : [];
-    const different = page?.firstDifferent ?? null;
-    const what = different === null ? reason : `different digests, first at ${formatTime(different)}`;
-    if (what !== null) peer.difference ??= `${peer.url}: migration ${migrationId} has ${what}`;
-    if (page === undefined) continue;
+    const differs = (what: string): void => {
+      peer.difference ??= `${peer.url}: migration ${migrationId} has ${what}`;
+    };
+    const page = await compareMigration(replicas, migrationId, { from: null, to: null, pageAfter });
+    if (typeof page === 'string') differs(page);
+    if (page === null || typeof page === 'string') continue;
+    const { firstDifferent, compared } = page;
+    if (firstDifferent !== null) differs(`different digests, first at ${formatTime(firstDifferent)}`);
     peer.upTo.set(migrationId, page.to);
     peer.comparedAtMs = Date.now();
-    isMore ||= page.compared === DIGESTS_AT_ONCE && different === null;
+    isMore ||= compared === DIGESTS_AT_ONCE && firstDifferent === null;
   }
   return isMore;
 }

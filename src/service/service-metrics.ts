@@ -1,7 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { HoldingsStore } from '../holdings/facts.ts';
-import { HoldingsFault } from '../holdings/holdings-fault.ts';
-import { counters, gauges, histograms } from '../http/prometheus.ts';
+import { counters, gauges, histograms, knownNow, shared } from '../http/prometheus.ts';
 import { type Health, NOT_READY_CAUSES } from '../http/service-operations.ts';
 import type { IngestStatus } from '../ingest/ingest-status.ts';
 import { DECISIONS } from '../views/store/dead-letter-store.ts';
@@ -60,27 +59,6 @@ export function measureService(
       read: () => newest('owners'),
     },
   });
-}
-
-/** Null where the store cannot be asked now. */
-export async function knownNow<T>(facts: Promise<T>): Promise<T | null> {
-  try {
-    return await facts;
-  } catch (error) {
-    if (error instanceof HoldingsFault) return null;
-    throw error;
-  }
-}
-
-/** Several metrics of one request are of the same reading, which is shared while it is under way. */
-export function shared<T>(read: () => Promise<T>): () => Promise<T> {
-  let reading: Promise<T> | null = null;
-  return () => {
-    reading ??= read().finally(() => {
-      reading = null;
-    });
-    return reading;
-  };
 }
 
 const NO_DEAD_LETTERS = Object.fromEntries(DECISIONS.map((decision) => [decision, 0]));

@@ -1,19 +1,36 @@
+import { statSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
 import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
 import type { Config } from '../config/load-config.ts';
 import type { SourceSpec } from '../feed/source.ts';
+import type { Answers } from '../holdings/answer.ts';
+import type { HoldingsStore } from '../holdings/facts.ts';
 import { createApp } from '../http/app.ts';
+import type { ForceSnapshot } from '../http/holdings-operations.ts';
 import { createClientAddress, startHttpServer } from '../http/http-server.ts';
 import { servedDocuments } from '../http/openapi-documents.ts';
 import { createMetrics, gauges } from '../http/prometheus.ts';
 import { fetchOf } from '../http/routing.ts';
 import type { Health } from '../http/service-operations.ts';
-import type { StreamStatus } from '../http/streams.ts';
-import { createStreams } from '../http/streams.ts';
+import { createStreams, type StreamStatus } from '../http/streams.ts';
 import { createUsersArea } from '../http/users-area.ts';
+import { lookBeforeMaking } from '../ingest/file-order.ts';
+import { dsoWarning, type IngestStatus } from '../ingest/ingest-status.ts';
+import { startIngest } from '../ingest/writer-thread.ts';
 import { followedSources } from '../sources.ts';
+import { openUsers, type Users } from '../users/open-users.ts';
 import { readVersion } from '../version.ts';
+import { commandOn, deadLetterJson, type PrintCommand } from '../views/dead-letter-advice.ts';
+import type { ReadLoad } from '../views/read/reader-thread.ts';
+import { startAnswers } from '../views/read/server-answers.ts';
+import { openStoredStatus } from '../views/read/stored-status.ts';
+import { openEventLoopStore } from '../views/read/views-store.ts';
+import { makeDataDirectory, viewsFile } from '../views/store/database.ts';
+import { SCHEMA_VERSION } from '../views/store/views-schema.ts';
+import { lockForWriting } from '../views/store/writer-lock.ts';
+import { createHealth, createReadOnlyHealth, readOnlyStreamStatus, streamStatus } from './health.ts';
 import { startComparison } from './peer-comparison.ts';
-import { openReading, type Role, startWriting } from './roles.ts';
 import { measureIngest, measureService } from './service-metrics.ts';
 
 export interface Service extends AsyncDisposable {
@@ -39,8 +56,7 @@ export async function startService(
   const version = readVersion();
   const { host, port, reusePort, trustedProxies } = config;
   const role = starting.use(await startRole(config, { logger, sources, version }));
-  const { users, force, failed, ingestStatus } = role;
-  const { store, answers, name, measure } = role.holdings;
+  const { users, force, failed, ingestStatus, store, answers, name, measure } = role;
 
   const metrics = createMetrics();
   const { registry } = metrics;
@@ -96,12 +112,176 @@ export async function startService(
   return { url: server.url, failed, [Symbol.asyncDispose]: () => parts.disposeAsync() };
 }
 
-async function startRole(config: Config, context: Parameters<typeof startWriting>[1]): Promise<Role> {
+async function startRole(config: Config, context: RoleContext): Promise<Role> {
   const { postgres, readOnly } = config;
   if (postgres !== null) {
     // Loaded only here: no other service needs the client.
-    const { openPostgres } = await import('./serve-postgres.ts');
+    const { openPostgres } = await import('../scale/serve-postgres.ts');
     return openPostgres(postgres, { ...context, rules: config });
   }
   return readOnly ? openReading(config, context) : startWriting(config, context);
+}
+
+/** The part of a service that depends on whether it writes the views or only reads them, and on where they are. */
+interface Role extends AsyncDisposable {
+  /** What its store is, for the log. */
+  readonly name: Readonly<Record<string, string>>;
+  readonly store: HoldingsStore;
+  readonly answers: Answers;
+  /** Adds the metrics of this kind of store. */
+  readonly measure: (registry: Registry) => void;
+  readonly health: Health;
+  /** The status as streams are sent it. */
+  readonly streamStatus: () => Promise<StreamStatus>;
+  /** How often streams look for what is new. */
+  readonly streamLookMs: number;
+  /** Null where nothing is written. */
+  readonly ingestStatus: (() => IngestStatus) | null;
+  /** Null where forced snapshots are disabled. */
+  readonly force: ForceSnapshot | null;
+  /** Null where there is no users' area. */
+  readonly users: Users | null;
+  /** Rejects when a part that the service needs has died. */
+  readonly failed: Promise<never>;
+}
+
+interface RoleContext {
+  readonly logger: Logger;
+  readonly sources: readonly SourceSpec[];
+  readonly version: string;
+}
+
+/** Takes the directory's lock, starts the ingest and opens the users. Throws a Refusal for what the caller can fix. */
+async function startWriting(config: Config, { logger, sources, version }: RoleContext): Promise<Role> {
+  await using starting = new AsyncDisposableStack();
+  const { dataDir, participantId } = config;
+  await lookBeforeMaking(dataDir, config.files, { ...config, signal: new AbortController().signal });
+  makeDataDirectory(dataDir);
+  starting.use(lockForWriting(dataDir));
+  const print = commandOn(dataDir);
+  const onStatus = (now: IngestStatus, before: IngestStatus | null): void => logTurn(logger, print, { now, before });
+  const ingest = starting.use(await startIngest({ ...config, sources }, onStatus, logger));
+  const views = starting.use(openViews(config, logger));
+  const users = starting.use(openUsers({ dataDir, config: config.users, participantId, logger }));
+  let failure: Error | null = null;
+  const failed = ingest.ended.then(
+    () => new Promise<never>(() => {}),
+    (error: Error) => {
+      failure = error;
+      throw error;
+    },
+  );
+  failed.catch(() => {});
+  const parts = starting.move();
+  const { readyLagMaxMs } = config;
+  const ofIngest = { status: () => ingest.status, failure: () => failure, readyLagMaxMs };
+  const health = createHealth(version, views.store, ofIngest);
+  return {
+    ...views,
+    health,
+    streamStatus: async () => streamStatus(ingest.status, await health.ready(), readyLagMaxMs),
+    streamLookMs: 250,
+    ingestStatus: () => ingest.status,
+    force: config.forceSnapshots ? (options) => ingest.force(options) : null,
+    users,
+    failed,
+    [Symbol.asyncDispose]: () => parts.disposeAsync(),
+  };
+}
+
+/** Logs each change that an operator should know. */
+function logTurn(
+  logger: Logger,
+  print: PrintCommand,
+  { now, before }: { now: IngestStatus; before: IngestStatus | null },
+): void {
+  const warning = before === null || before.dso.party === null ? dsoWarning(now.dso) : null;
+  if (warning !== null) logger.warn({ dso: now.dso.party }, warning);
+  const { quarantined } = now;
+  if (quarantined !== null && quarantined.id !== before?.quarantined?.id)
+    logger.warn(
+      { ...deadLetterJson(quarantined, print), ...now.deadLetters },
+      'updates are quarantined; this is the newest',
+    );
+  if (now.phase === (before?.phase ?? 'starting')) return;
+  const about = { phase: now.phase, source: now.source?.name, updates: now.counts.updates };
+  if (now.halted !== null && now.phase !== 'stopped')
+    logger.error({ ...about, ...deadLetterJson(now.halted, print) }, 'ingest is halted');
+  else if (now.phase === 'refused') logger.error(about, `the feed is refused: ${now.lastError?.message}`);
+  else if (now.phase === 'retrying')
+    logger.error({ ...about, ...now.lastError }, 'the views cannot be written; trying again');
+  else logger.info(about, 'ingest');
+}
+
+/** It reads what another process writes, at some cost each time. */
+const READ_ONLY_LOOK_MS = 1_000;
+
+/** Throws a Refusal where there are no views yet; nothing is created. */
+function openReading(config: Config, { version, logger }: RoleContext): Role {
+  using starting = new DisposableStack();
+  const standing = starting.use(openStoredStatus(config.dataDir));
+  const views = openViews(config, logger);
+  const opened = starting.move();
+  const health = createReadOnlyHealth(version, views.store, standing.read);
+  return {
+    ...views,
+    health,
+    streamStatus: async () => readOnlyStreamStatus(standing.read(), await health.ready()),
+    streamLookMs: READ_ONLY_LOOK_MS,
+    ingestStatus: null,
+    force: null,
+    users: null,
+    failed: standing.replaced,
+    async [Symbol.asyncDispose]() {
+      await views[Symbol.asyncDispose]();
+      opened.dispose();
+    },
+  };
+}
+
+/** The views of a data directory, and the threads that read them. */
+function openViews({ dataDir, emptyOwners }: Config, logger: Logger) {
+  using starting = new DisposableStack();
+  const store = starting.use(openEventLoopStore(dataDir));
+  const answers = startAnswers(store, { dataDir, rules: { emptyOwners }, logger });
+  const opened = starting.move();
+  return {
+    name: { data: dataDir },
+    store,
+    answers,
+    measure: (registry: Registry) => measureViews(registry, dataDir, answers.load),
+    async [Symbol.asyncDispose]() {
+      await answers[Symbol.asyncDispose]();
+      opened.dispose();
+    },
+  };
+}
+
+/** What `/metrics` says of a data directory. */
+function measureViews(registry: Registry, dataDir: string, reads: () => ReadLoad): void {
+  gauges(registry, {
+    holdfast_schema_version: { help: 'The version of the tables of views.db.', read: () => SCHEMA_VERSION },
+    holdfast_reader_threads_busy: {
+      help: 'Threads that read what a request does not bound.',
+      read: () => reads().busy,
+    },
+    holdfast_reads_waiting: { help: 'Reads that wait for such a thread.', read: () => reads().waiting },
+    holdfast_file_bytes: {
+      help: 'Size of views.db and of its write-ahead log.',
+      label: 'file',
+      read: () => ({ 'views.db': sizeOf(viewsFile(dataDir)), 'views.db-wal': sizeOf(`${viewsFile(dataDir)}-wal`) }),
+    },
+    holdfast_disk_free_bytes: {
+      help: 'Free on the disk of the data directory, for a process that is not of root.',
+      read: async () => {
+        const { bavail, bsize } = await statfs(dataDir);
+        return bavail * bsize;
+      },
+    },
+  });
+}
+
+/** 0 where it is not there: the write-ahead log goes with the last connection. */
+function sizeOf(file: string): number {
+  return statSync(file, { throwIfNoEntry: false })?.size ?? 0;
 }

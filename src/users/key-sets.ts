@@ -34,16 +34,16 @@ export interface FoundKey {
   readonly isCurrent: () => boolean;
 }
 
-interface KeySets {
-  /** Rejects with the code ERR_JWKS_NO_MATCHING_KEY for a key that its set has not, otherwise where there is no set. */
-  find(url: string, header: { readonly alg: PublicKeyAlgorithm; readonly kid: string }): Promise<FoundKey>;
-}
+type FindKey = (header: { readonly alg: PublicKeyAlgorithm; readonly kid: string }) => Promise<FoundKey>;
 
-/** Key sets by URL, fetched when a token needs them. Pending fetches end with `closed`. */
-export function createKeySets({ logger, closed }: { logger: Logger; closed: AbortSignal }): KeySets {
-  const sets = new BoundedMap<string, (header: { alg: string; kid: string }) => Promise<FoundKey>>(URLS_MAX);
+/**
+ * Finds a key in the set of a URL, which is fetched when a token needs it; pending fetches end with `closed`. Rejects with the
+ * code ERR_JWKS_NO_MATCHING_KEY for a key that the set has not, otherwise where there is no set.
+ */
+export function createKeySets({ logger, closed }: { logger: Logger; closed: AbortSignal }) {
+  const sets = new BoundedMap<string, FindKey>(URLS_MAX);
 
-  function openSet(url: string): (header: { alg: string; kid: string }) => Promise<FoundKey> {
+  function openSet(url: string): FindKey {
     const cache: JWKSCacheInput = {};
     const fetchSet = boundedFetch(closed, (reason) => {
       const { origin, pathname } = new URL(url);
@@ -57,12 +57,10 @@ export function createKeySets({ logger, closed }: { logger: Logger; closed: Abor
     };
   }
 
-  return {
-    find(url, header) {
-      const find = sets.get(url) ?? openSet(url);
-      if (!sets.has(url)) sets.set(url, find);
-      return find(header);
-    },
+  return (url: string): FindKey => {
+    const find = sets.get(url) ?? openSet(url);
+    if (!sets.has(url)) sets.set(url, find);
+    return find;
   };
 }
 

@@ -36,15 +36,7 @@ interface Candidate {
   readonly provider: IdentityProvider | null;
 }
 
-export interface TokenVerifier {
-  /**
-   * Null for a token that no configured service or provider verifies: it is as if there were none. No promise for a token that
-   * was verified before and is still valid.
-   */
-  verify(token: string): VerifiedToken | Promise<VerifiedToken | null>;
-  /** How many verified tokens are remembered. */
-  readonly rememberedCount: number;
-}
+export type TokenVerifier = ReturnType<typeof createTokenVerifier>;
 
 /** Tries the configured services in order, then the identity provider that the token names as its issuer. */
 export function createTokenVerifier({
@@ -55,9 +47,9 @@ export function createTokenVerifier({
   readonly users: Users;
   readonly logger: Logger;
   readonly nowMs: () => number;
-}): TokenVerifier {
+}) {
   const { leeway, lifetimeMaxS: lifetimeMaxDefaultS } = users.config;
-  const keySets = createKeySets({ logger, closed: users.closed });
+  const keySetOf = createKeySets({ logger, closed: users.closed });
   /** By their SHA-256: no token is kept, and none is compared character by character. Nothing about a user is kept here. */
   const remembered = new BoundedMap<string, RememberedToken>(TOKENS_MAX);
 
@@ -76,7 +68,7 @@ export function createTokenVerifier({
     if (service.kind === 'public-key')
       return algorithm === service.algorithm ? { key: service.publicKey, isCurrent } : null;
     if (algorithm === 'HS256' || keyId === null) return null;
-    return keySets.find(service.url, { alg: algorithm, kid: keyId }).catch((error) => {
+    return keySetOf(service.url)({ alg: algorithm, kid: keyId }).catch((error) => {
       if (error.code === 'ERR_JWKS_NO_MATCHING_KEY') return null;
       throw error;
     });
@@ -121,10 +113,13 @@ export function createTokenVerifier({
   }
 
   return {
-    get rememberedCount() {
-      return remembered.size;
-    },
-    verify(text) {
+    /** How many verified tokens are remembered. */
+    rememberedCount: () => remembered.size,
+    /**
+     * Null for a token that no configured service or provider verifies: it is as if there were none. No promise for a token that
+     * was verified before and is still valid.
+     */
+    verify(text: string): VerifiedToken | Promise<VerifiedToken | null> {
       const fingerprint = hash('sha256', text, 'base64url');
       const known = remembered.get(fingerprint);
       if (known?.isKeyCurrent() && isUnchanged(known.candidate) && isValidNow(known.claims, known.lifetimeMaxS))

@@ -127,7 +127,7 @@ export function parseUsersConfig(given: { readonly value: unknown; readonly fold
   if (!parsed.success) throw new Refusal(describe(parsed.error, given.value));
   const settings = parsed.data;
   const { default: leewayS, expiresAt, issuedAt, notBefore } = settings.leeway;
-  return Object.freeze({
+  return {
     authServices: settings.authServices.map((service, index) => openService(service, index, given.folder)),
     lifetimeMaxS: settings.maxTokenLifetime,
     leeway: {
@@ -141,7 +141,7 @@ export function parseUsersConfig(given: { readonly value: unknown; readonly fold
     usersPageSizeMax: settings.maxUsersPageSize,
     bodyBytesMax: settings.bodyBytesMax,
     failedAuthPerMinuteMax: settings.failedAuthPerMinute,
-  });
+  };
 }
 
 function openService(service: GivenService, index: number, folder: string): AuthService {

@@ -43,22 +43,6 @@ export class UsersReader extends OpenDatabase {
   readonly #annotations = this.db
     .prepare<[string], [string, string]>('SELECT name, value FROM user_annotation WHERE user_id = ? ORDER BY name')
     .raw();
-  readonly #rights = this.db.prepare<[string], Right>(
-    'SELECT kind, party FROM user_right WHERE user_id = ? ORDER BY kind, party',
-  );
-  readonly #page = this.db
-    .prepare<{ provider: string | null; after: string; size: number }, UserRow>(`
-      SELECT ${USER_COLUMNS} FROM user
-      WHERE identity_provider_id IS :provider AND id > :after ORDER BY id LIMIT :size`)
-    .safeIntegers();
-  readonly #providers = this.db.prepare<[], Row<IdentityProvider, number>>(
-    'SELECT id, is_deactivated AS isDeactivated, issuer, jwks_url AS jwksUrl, audience FROM identity_provider ORDER BY id',
-  );
-  readonly #usersOfProvider = this.db
-    .prepare<[string], number>(
-      `SELECT count(*) FROM (SELECT 1 FROM user WHERE identity_provider_id = ? LIMIT ${USERS_COUNTED_MAX + 1})`,
-    )
-    .pluck();
 
   caller(userId: string): CallerRecord | null {
     const row = this.#caller.get(userId);
@@ -79,7 +63,9 @@ export class UsersReader extends OpenDatabase {
   /** Users of one identity provider with ids after `after`, by byte value; the annotations of each are read as the caller takes it. */
   *usersAfter(query: { identityProviderId: string; after: string; size: number }): Generator<User> {
     const provider = query.identityProviderId === DEFAULT_PROVIDER ? null : query.identityProviderId;
-    for (const row of this.#page.all({ provider, after: query.after, size: query.size })) yield this.#userOf(row);
+    const page = this.db.prepare<unknown[], UserRow>(`
+      SELECT ${USER_COLUMNS} FROM user WHERE identity_provider_id IS ? AND id > ? ORDER BY id LIMIT ?`);
+    for (const row of page.safeIntegers().all(provider, query.after, query.size)) yield this.#userOf(row);
   }
 
   #userOf(row: UserRow): User {
@@ -92,7 +78,8 @@ export class UsersReader extends OpenDatabase {
   }
 
   rights(userId: string): readonly Right[] {
-    return this.#rights.all(userId);
+    const sql = 'SELECT kind, party FROM user_right WHERE user_id = ? ORDER BY kind, party';
+    return this.db.prepare<[string], Right>(sql).all(userId);
   }
 
   identityProvider(id: string): IdentityProvider | null {
@@ -105,12 +92,16 @@ export class UsersReader extends OpenDatabase {
 
   /** By id; at most IDENTITY_PROVIDERS_MAX of them. */
   identityProviders(): readonly IdentityProvider[] {
-    return this.#providers.all().map((row) => ({ ...row, isDeactivated: row.isDeactivated === 1 }));
+    const sql =
+      'SELECT id, is_deactivated AS isDeactivated, issuer, jwks_url AS jwksUrl, audience FROM identity_provider ORDER BY id';
+    const rows = this.db.prepare<[], Row<IdentityProvider, number>>(sql).all();
+    return rows.map((row) => ({ ...row, isDeactivated: row.isDeactivated === 1 }));
   }
 
   /** Counts at most to one more than USERS_COUNTED_MAX. */
   usersOfProvider(id: string): number {
-    return this.#usersOfProvider.get(id)!;
+    const some = `SELECT 1 FROM user WHERE identity_provider_id = ? LIMIT ${USERS_COUNTED_MAX + 1}`;
+    return this.db.prepare<[string], number>(`SELECT count(*) FROM (${some})`).pluck().get(id)!;
   }
 }
 
@@ -156,55 +147,46 @@ export class RememberingReader extends UsersReader {
   }
 }
 
-/** Changes users.db. Only available in a transaction of `Users.write`. */
+/** Changes users.db. Only available in a transaction of `Users.write`, beside which preparing a statement takes no time. */
 export class UsersWriter extends UsersReader {
   /** How many users there are: counted once, because a count reads all of them. A rollback resets it. */
   userCount = this.db.prepare<[], number>('SELECT count(*) FROM user').pluck().get()!;
-  readonly #insertUser = this.db.prepare<Record<string, unknown>>(
-    `INSERT INTO user VALUES
-        (:id, :identityProviderId, :primaryParty, :isDeactivated, :primaryPartyAuthentication, :resourceVersion)`,
-  );
-  readonly #updateUser = this.db.prepare<Record<string, unknown>>(`
-      UPDATE user SET identity_provider_id = :identityProviderId, primary_party = :primaryParty,
-        is_deactivated = :isDeactivated, primary_party_authentication = :primaryPartyAuthentication,
-        resource_version = :resourceVersion WHERE id = :id`);
-  readonly #deleteUser = this.db.prepare<[string]>('DELETE FROM user WHERE id = ?');
-  readonly #insertAnnotation = this.db.prepare<[string, string, string]>(
-    'INSERT INTO user_annotation VALUES (?, ?, ?)',
-  );
-  readonly #deleteAnnotations = this.db.prepare<[string]>('DELETE FROM user_annotation WHERE user_id = ?');
-  readonly #insertRight = this.db.prepare<[string, string, string]>(
-    'INSERT OR IGNORE INTO user_right VALUES (?, ?, ?)',
-  );
-  readonly #deleteRight = this.db.prepare<[string, string, string]>(
-    'DELETE FROM user_right WHERE user_id = ? AND kind = ? AND party = ?',
-  );
-  readonly #insertProvider = this.db.prepare<Record<string, unknown>>(
-    'INSERT INTO identity_provider VALUES (:id, :isDeactivated, :issuer, :jwksUrl, :audience)',
-  );
-  readonly #updateProvider = this.db.prepare<Record<string, unknown>>(`
-      UPDATE identity_provider SET is_deactivated = :isDeactivated, issuer = :issuer, jwks_url = :jwksUrl,
-        audience = :audience WHERE id = :id`);
-  readonly #deleteProvider = this.db.prepare<[string]>('DELETE FROM identity_provider WHERE id = ?');
+  // A request may change many rights and annotations.
+  readonly #insertRight = this.db.prepare('INSERT OR IGNORE INTO user_right VALUES (?, ?, ?)');
+  readonly #deleteRight = this.db.prepare('DELETE FROM user_right WHERE user_id = ? AND kind = ? AND party = ?');
+  readonly #insertAnnotation = this.db.prepare('INSERT INTO user_annotation VALUES (?, ?, ?)');
+
+  #run(sql: string, values: unknown): number {
+    return this.db.prepare(sql).run(values).changes;
+  }
 
   insertUser(user: User): void {
-    this.#insertUser.run(userValues(user));
+    this.#run(
+      `INSERT INTO user VALUES
+        (:id, :identityProviderId, :primaryParty, :isDeactivated, :primaryPartyAuthentication, :resourceVersion)`,
+      userValues(user),
+    );
     this.userCount += 1;
     this.#insertAnnotations(user);
   }
 
   /** Writes the user without its annotations. */
   updateUser(user: User): void {
-    this.#updateUser.run(userValues(user));
+    this.#run(
+      `UPDATE user SET identity_provider_id = :identityProviderId, primary_party = :primaryParty,
+        is_deactivated = :isDeactivated, primary_party_authentication = :primaryPartyAuthentication,
+        resource_version = :resourceVersion WHERE id = :id`,
+      userValues(user),
+    );
   }
 
   /** Deletes its rights and annotations too. */
   deleteUser(id: string): void {
-    this.userCount -= this.#deleteUser.run(id).changes;
+    this.userCount -= this.#run('DELETE FROM user WHERE id = ?', id);
   }
 
   replaceAnnotations(user: User): void {
-    this.#deleteAnnotations.run(user.id);
+    this.#run('DELETE FROM user_annotation WHERE user_id = ?', user.id);
     this.#insertAnnotations(user);
   }
 
@@ -221,15 +203,20 @@ export class UsersWriter extends UsersReader {
   }
 
   insertIdentityProvider(provider: IdentityProvider): void {
-    this.#insertProvider.run(providerValues(provider));
+    const sql = 'INSERT INTO identity_provider VALUES (:id, :isDeactivated, :issuer, :jwksUrl, :audience)';
+    this.#run(sql, providerValues(provider));
   }
 
   updateIdentityProvider(provider: IdentityProvider): void {
-    this.#updateProvider.run(providerValues(provider));
+    this.#run(
+      `UPDATE identity_provider SET is_deactivated = :isDeactivated, issuer = :issuer, jwks_url = :jwksUrl,
+        audience = :audience WHERE id = :id`,
+      providerValues(provider),
+    );
   }
 
   deleteIdentityProvider(id: string): void {
-    this.#deleteProvider.run(id);
+    this.#run('DELETE FROM identity_provider WHERE id = ?', id);
   }
 }
 

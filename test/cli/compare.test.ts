@@ -155,9 +155,7 @@ describe('another Holdfast that gives no such answer', () => {
   test.each<[string, RequestListener, string]>([
     ['a page of its own', (_, response) => void response.end('<html>'), 'the answer: Invalid input'],
     ['other fields', json({ ...HEAD, period: 7 }), 'period: Invalid input: expected string, received number'],
-    ['no period', json({ ...HEAD, period: 'soon' }), 'period: given "soon", expected a duration'],
     ['no such path', json({ error: 'Not found' }, 404), 'given status 404 ("Not found"), expected the snapshots'],
-    ['an error', json({ error: 'too busy' }, 503), 'given status 503 ("too busy"), expected the snapshots'],
     ['a redirect', (_, response) => void response.writeHead(302, { location: '/' }).end(), 'no answer of a Holdfast ('],
     [
       'a cut answer',
@@ -194,10 +192,8 @@ describe('another Holdfast that gives no such answer', () => {
 
 test.each([
   ['nowhere', 'URL: given "nowhere", expected the http(s) address of a Holdfast'],
-  ['ftp://x', 'URL: given "ftp://x", expected the http(s) address'],
   ['http://a:secret@x', 'URL: given one with a user or password, expected'],
   ['http://x --migration one', '--migration: given "one", expected an integer'],
-  ['http://x --from noon', '--from: given "noon", expected an RFC 3339 date-time'],
   ['http://x --from 2025-02-12T01:00:00Z --to 2025-02-12T00:00:00Z', 'expected a time at or before --to'],
 ])('compare %s is refused', async (line, said) => {
   const { code, stdout, stderr } = await holdfast('compare', '--data', data, ...line.split(' '));

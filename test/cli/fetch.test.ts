@@ -1,8 +1,9 @@
 import { appendFileSync, existsSync, readFileSync, truncateSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { emptyUpdate } from '../support/ledger/empty-update.ts';
+import { type Ended, holdfast } from '../support/program/command.ts';
 import { freshDirectory } from '../support/program/fresh-directory.ts';
-import { type Ended, runProgram, startProgram } from '../support/program/program.ts';
+import { startProgram } from '../support/program/program.ts';
 import { seededFeed } from '../support/scan/active-contracts.ts';
 import { freshScan } from '../support/scan/fresh-scan.ts';
 import { DSO, scanLedger, timeOf } from '../support/scan/ledger.ts';
@@ -15,7 +16,7 @@ const SEEDED_AT = timeOf(LINES[80]!);
 const directory = freshDirectory();
 const scan = freshScan({ migrationId: 0, lines: LINES.slice(0, 150), snapshots: [SEEDED_AT] });
 
-const fetched = (...args: string[]): Promise<Ended> => runProgram(['fetch', '--scan', scan.url, ...args]);
+const fetched = (...args: string[]): Promise<Ended> => holdfast('fetch', '--scan', scan.url, ...args);
 const linesIn = (file: string): string[] => readFileSync(directory.at(file), 'utf8').trimEnd().split('\n');
 
 async function viewsOf(name: string, file: string): Promise<ReturnType<typeof dumpViews>> {
@@ -23,7 +24,7 @@ async function viewsOf(name: string, file: string): Promise<ReturnType<typeof du
   return dumpViews(directory.at(name));
 }
 
-/** The views of the seed and of the updates after it. */
+/** The views of the snapshot import and of the updates after it. */
 function wantedViews(): Promise<ReturnType<typeof dumpViews>> {
   const lines = seededFeed(LINES, { recordTime: SEEDED_AT });
   return viewsOf('wanted', directory.writeLines('wanted.ndjson', lines));
@@ -36,7 +37,7 @@ describe('fetch', () => {
     expect(stdout.trimEnd().split('\n').sort()).toEqual(LINES.slice(0, 150).sort());
   });
 
-  it('writes a seed that replays to the same views, and continues its file after a line that is cut off', async () => {
+  it('writes a snapshot import that replays to the same views, and continues its file after a line that is cut off', async () => {
     const output = directory.at('feed.ndjson');
     // The last page of its contracts is empty.
     expect(await fetched('--output', output, '--scan-page-size', '1')).toMatchObject({ code: 0 });
@@ -47,10 +48,9 @@ describe('fetch', () => {
     expect(await viewsOf('views', output)).toEqual(await wantedViews());
   });
 
-  it('ends where the network has no update yet, and after a seed that none follows', async () => {
+  it('ends where the network has no update yet, and after a snapshot import that none follows', async () => {
     await using empty = await startFakeScan({ migrationId: 0 });
-    const args = ['fetch', '--scan', empty.url, '--start', 'beginning'];
-    expect(await runProgram(args)).toMatchObject({ code: 0, stdout: '' });
+    expect(await holdfast('fetch', '--scan', empty.url, '--start', 'beginning')).toMatchObject({ code: 0, stdout: '' });
     // Hours after the last update.
     scan.change({ snapshots: ['2025-03-01T00:00:00.000000Z'] });
     const { code, stdout } = await fetched();
@@ -60,7 +60,7 @@ describe('fetch', () => {
     });
   });
 
-  it('begins half a seed anew, also after a kill', async () => {
+  it('restarts an unfinished snapshot import, also after a kill', async () => {
     const output = directory.at('feed.ndjson');
     scan.fail('/v1/holdings/summary', { status: 503, body: { error: 'busy' } });
     {
@@ -105,12 +105,14 @@ describe('fetch', () => {
     expect(await program.ended).toMatchObject({ code: 0 });
   });
 
-  it.each(['feed.ndjson.gz', 'feed.ndjson.zst'])('compresses %s, and does not continue it', async (name) => {
-    const output = directory.at(name);
+  it('compresses a file by its name, and does not continue it', async () => {
     scan.add(...LINES.slice(150));
-    expect(await fetched('--output', output)).toMatchObject({ code: 0 });
-    expect(await viewsOf('views', output)).toEqual(await wantedViews());
-    const again = await fetched('--output', output);
+    for (const name of ['feed.ndjson.gz', 'feed.ndjson.zst']) {
+      const output = directory.at(name);
+      expect(await fetched('--output', output)).toMatchObject({ code: 0 });
+      expect(await viewsOf(`views of ${name}`, output)).toEqual(await wantedViews());
+    }
+    const again = await fetched('--output', directory.at('feed.ndjson.gz'));
     expect(again).toMatchObject({ code: 2, stderr: expect.stringContaining('a compressed file cannot be continued') });
   });
 
@@ -147,7 +149,7 @@ describe('fetch', () => {
     scan.change({ migrationId: 4 });
     const { code, stderr } = await fetched('--start', 'beginning');
     expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining('the network is in migration 4') });
-    expect(await runProgram(['fetch'])).toMatchObject({
+    expect(await holdfast('fetch')).toMatchObject({
       code: 2,
       stderr: expect.stringContaining('--scan or --ledger-api says'),
     });

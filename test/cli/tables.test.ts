@@ -10,7 +10,7 @@ import { askTable } from '../support/http/table-pages.ts';
 import { parseLedger, partyOf } from '../support/ledger/parse-ledger.ts';
 import { holdfast } from '../support/program/command.ts';
 import { freePorts } from '../support/program/free-ports.ts';
-import { runProgram, startProgram } from '../support/program/program.ts';
+import { startProgram } from '../support/program/program.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { linesOf } from '../support/views/replayed.ts';
 
@@ -54,31 +54,26 @@ const run = (line: string): ReturnType<typeof holdfast> => holdfast(...line.spli
 const ask = async (path: string, given: Readonly<Record<string, unknown>>): Promise<string> =>
   await (await askTable(service.app, `/holdfast/v1/${path}`, given)).text();
 
-describe.each(QUESTIONS)('holdfast %s', (line, path, given) => {
-  test('prints as JSON the body of the operation', async () => {
-    const { code, stdout, stderr } = await run(`${line} --json`);
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    expect(JSON.stringify(JSON.parse(stdout))).toBe(await ask(path, given));
-  });
-
-  test('prints as CSV all rows', async () => {
-    const { code, stdout } = await run(`${line} --csv`);
+test.each(QUESTIONS)(
+  'holdfast %s prints the body of the operation, CSV of all rows, or a table',
+  async (line, path, given) => {
+    const json = await run(`${line} --json`);
+    expect({ code: json.code, stderr: json.stderr }).toEqual({ code: 0, stderr: '' });
+    expect(JSON.stringify(JSON.parse(json.stdout))).toBe(await ask(path, given));
     const all = path.endsWith('history') ? {} : { limit: 'all' };
-    expect({ code, stdout }).toEqual({ code: 0, stdout: await ask(path, { ...given, ...all, format: 'csv' }) });
-  });
+    const csv = await ask(path, { ...given, ...all, format: 'csv' });
+    expect(await run(`${line} --csv`)).toMatchObject({ code: 0, stdout: csv });
 
-  test('prints a table for people, with what it is about above it', async () => {
     const { code, stdout, stderr } = await run(line);
     const [about, blank, header, ...rows] = stdout.trimEnd().split('\n');
-    const { rows: all } = readCsv(await ask(path, { ...given, format: 'csv' }));
-    expect({ code, blank, rows: rows.length }).toEqual({ code: 0, blank: '', rows: all.length });
+    const count = Math.min(readCsv(csv).rows.length, path.endsWith('history') ? Infinity : 100);
+    expect({ code, blank, rows: rows.length }).toEqual({ code: 0, blank: '', rows: count });
     expect(about).toContain(`migration id ${given.migration_id ?? 1}`);
     expect(header).toContain('unlocked coin');
-    expect(stderr).toBe(
-      all.length === 100 ? 'holdfast: there are more rows; --limit asks for as many, --csv prints all\n' : '',
-    );
-  });
-});
+    const more = 'holdfast: there are more rows; --limit asks for as many, --csv prints all\n';
+    expect(stderr).toBe(count === 100 ? more : '');
+  },
+);
 
 describe('the rows of a table', () => {
   test('are as many as are asked for, of more than one page', async () => {
@@ -111,23 +106,15 @@ describe('the rows of a table', () => {
 });
 
 it('sets columns of numbers to the right and the others to the left', () => {
-  expect(
-    formatTable(
-      ['id', 'name'],
-      [
-        ['1', 'a'],
-        ['10', 'bcdefg'],
-        ['-3', ''],
-      ],
-    ),
-  ).toBe('id  name\n 1  a\n10  bcdefg\n-3\n');
+  const rows = ['1 a', '10 bcdefg', '-3 '].map((row) => row.split(' '));
+  expect(formatTable(['id', 'name'], rows)).toBe('id  name\n 1  a\n10  bcdefg\n-3\n');
   expect(formatTable(['id'], [])).toBe('id\n');
 });
 
 it('takes as many rows as a directory may have snapshots or dead letters', () => {
-  const rows = Array.from({ length: 300_000 }, (_, i) => [String(i), 'x']);
+  const rows = Array.from({ length: 150_000 }, (_, i) => [String(i), 'x']);
   const lines = formatTable(['no', 'name'], rows).split('\n');
-  expect([lines[0], lines[1], lines.at(-2)]).toEqual(['    no  name', '     0  x', '299999  x']);
+  expect([lines[0], lines[1], lines.at(-2)]).toEqual(['    no  name', '     0  x', '149999  x']);
 });
 
 const STORY = join(import.meta.dirname, '../../fixtures/story.scan.ndjson');
@@ -143,7 +130,7 @@ describe('holdfast status', () => {
     const data = directory.at('data');
     const bad = directory.writeLines('bad', ['{"update_id":7}']);
     await holdfast('replay', '--data', data, STORY, bad);
-    const { code, stdout, stderr } = await runProgram(['status', '--data', data]);
+    const { code, stdout, stderr } = await holdfast('status', '--data', data);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const rows = Object.fromEntries(rowsOf(stdout));
     expect(rows).toMatchObject({
@@ -158,7 +145,7 @@ describe('holdfast status', () => {
     using directory = temporaryDirectory();
     await using service = await startService(['--data', directory.at('data'), '--file', STORY]);
     await service.until('/readyz', (status) => status === 200);
-    const { code, stdout, stderr } = await runProgram(['status', '--url', `${service.url}/`]);
+    const { code, stdout, stderr } = await holdfast('status', '--url', `${service.url}/`);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(Object.fromEntries(rowsOf(stdout))).toMatchObject({
       ready: 'yes',
@@ -166,7 +153,7 @@ describe('holdfast status', () => {
       source: STORY,
       updates: '14 since the start, 0 a second',
     });
-    const json = JSON.parse((await runProgram(['status', '--json', '--url', service.url])).stdout);
+    const json = JSON.parse((await holdfast('status', '--json', '--url', service.url)).stdout);
     const readiness = (await service.ask('/readyz')).body;
     expect(json).toMatchObject({ readiness, status: { counts: { updates: 14 } } });
   });
@@ -185,13 +172,13 @@ describe('holdfast status', () => {
     const server = createServer((_, response) => response.end('<html>')).listen(port, '127.0.0.1');
     await once(server, 'listening');
     const url = `http://127.0.0.1:${port}`;
-    const { code, stdout, stderr } = await runProgram(['status', '--url', url]);
+    const { code, stdout, stderr } = await holdfast('status', '--url', url);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toMatch(/^holdfast: http:\S+\/readyz: no answer of a Holdfast of this version\n$/);
     server.close().closeAllConnections();
     await once(server, 'close');
-    expect((await runProgram(['status', '--url', url])).stderr).toMatch(/no answer of a Holdfast \(.*ECONNREFUSED/);
-    expect(await runProgram(['status', '--url', 'x'])).toMatchObject({
+    expect((await holdfast('status', '--url', url)).stderr).toMatch(/no answer of a Holdfast \(.*ECONNREFUSED/);
+    expect(await holdfast('status', '--url', 'x')).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(/--url x: expected/),
     });

@@ -2,10 +2,9 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { dashboardQueries, metricsIn } from '../support/deploy/expressions.ts';
+import { dashboardQueries } from '../support/deploy/expressions.ts';
 import { programPath, RULES } from '../support/deploy/prometheus.ts';
 import { type Cases, expectAlerts, one } from '../support/deploy/rule-cases.ts';
-import { startService } from '../support/http/service.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -124,19 +123,4 @@ it('Prometheus accepts the example of its configuration and every query of the d
   // JSON is YAML.
   writeFileSync(folder.at('queries.yml'), JSON.stringify({ groups: [{ name: 'dashboard', rules }] }));
   expect(promtool('check', 'rules', folder.at('queries.yml'))).toEqual({ status: 0, stderr: '' });
-});
-
-it('the rules and the dashboard name every metric of a service, and no other', async () => {
-  using folder = temporaryDirectory();
-  const feed = ['--file', join(root, 'fixtures/story.scan.ndjson'), '--compare-with', 'http://127.0.0.1:9'];
-  await using service = await startService(['--data', folder.at('data'), ...feed]);
-  await service.until('/readyz', (status) => status === 200);
-  const text = await (await fetch(`${service.url}/metrics`)).text();
-  const there = new Set([...text.matchAll(/^# TYPE (\w+) /gm)].map(([, name]) => name!));
-  const named = new Set([readFileSync(RULES, 'utf8'), ...dashboardQueries()].flatMap(metricsIn));
-  // Those of a store in PostgreSQL and of a decoder are in test/scale/serve-postgres.test.ts and test/scale/decoder-metrics.test.ts.
-  expect([...named].filter((name) => !there.has(name) && !/^holdfast_(store|decoder)_/.test(name))).toEqual([]);
-  expect([...there].filter((name) => name.startsWith('holdfast_') && !named.has(name))).toEqual([]);
-  const checked = spawnSync(programPath('promtool'), ['check', 'metrics'], { input: text, encoding: 'utf8' });
-  expect(checked).toMatchObject({ status: 0, stdout: '', stderr: '' });
 });

@@ -150,10 +150,6 @@ const CASES: Cases = {
     one('holdfast_decoder_stopped_partitions{job="holdfast-decode",instance="a",cause="halted"}', '0 1x5', 2, 3),
   ],
   HoldfastDecodeUnassigned: [two([decoder('partitions'), '3x5 2x9'], [decoder('topic_partitions'), '3x20'], 7, 8)],
-  HoldfastDecodeBehind: [
-    one(decoder('lag_messages'), '0x5 10+10x40', 10, 25),
-    one(decoder('lag_messages'), '4000-50x60', 60, 0),
-  ],
   HoldfastDecodeQuarantined: [
     one(
       'holdfast_decoder_dead_letters_total{job="holdfast-decode",instance="a",decision="quarantined"}',

@@ -89,15 +89,6 @@ describe('pages of other origins', () => {
 });
 
 describe("the service's own routes", () => {
-  test.each(['/livez', '/api/scan/livez', '/readyz', '/api/scan/readyz', '/status', '/version', '/api/scan/version'])(
-    'GET %s answers JSON',
-    async (path) => {
-      const response = await app.request(path);
-      expect(response.status).toBe(200);
-      expect(response.headers.get('content-type')).toBe('application/json');
-    },
-  );
-
   test('a service that is not ready says why with 503', async () => {
     const answer = { ready: false, reasons: ['no snapshot yet'], degraded: ['one dead letter'] };
     const readiness = { ...answer, causes: ['no_snapshot' as const] };
@@ -109,12 +100,15 @@ describe("the service's own routes", () => {
 
   test('GET /version and /metrics', async () => {
     expect(await (await app.request('/version')).text()).toBe('{"version":"1.2.3"}');
-    await post(app, '/v1/holdings/summary', GOOD);
+    await post(app, '/api/scan/v1/holdings/summary', GOOD);
     const metrics = await app.request('/metrics');
     expect(metrics.headers.get('content-type')).toMatch(/^text\/plain; version=/);
-    expect(await metrics.text()).toMatch(
-      /holdfast_http_requests_total\{method="POST",operation="\/v1\/holdings\/summary",status="200"\} \d+/,
-    );
+    const text = await metrics.text();
+    const operation = 'method="POST",operation="/v1/holdings/summary"';
+    expect(text).toMatch(new RegExp(`holdfast_http_requests_total\\{${operation},status="200"\\} \\d+`));
+    expect(text).toContain(`holdfast_http_requests_total{${operation},status="500"} 0`);
+    expect(text).toMatch(new RegExp(`holdfast_http_request_seconds_count\\{${operation}\\} \\d+`));
+    expect(text).not.toContain('operation="/api/scan');
   });
 });
 

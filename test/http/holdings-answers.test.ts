@@ -32,37 +32,22 @@ describe.each([
   test.each(snapshots)(
     'the pages of $record_time, one after the other, are the state of the oracle',
     async (snapshot) => {
-      for (const page_size of [1, 2, 1000]) {
-        const found: unknown[] = [];
-        let after: unknown = null;
-        do {
-          const page = await post(app, '/v1/holdings/state', { ...requestOf(snapshot), page_size, after });
-          const { created_events, next_page_token } = JSON.parse(await page.text());
-          found.push(...created_events);
-          if (next_page_token !== null) expect(created_events).toHaveLength(page_size);
-          after = next_page_token;
-        } while (after !== null);
-        expect(found).toEqual(snapshot.state_v1);
-      }
+      for (const version of ['v1', 'v2'])
+        for (const page_size of [1, 2, 1000]) {
+          const found: unknown[] = [];
+          let after: unknown = null;
+          do {
+            const page = await post(app, `/${version}/holdings/state`, { ...requestOf(snapshot), page_size, after });
+            const answer = JSON.parse(await page.text());
+            found.push(...answer.created_events);
+            after = answer.next_page_token ?? null;
+            expect([version, 'next_page_token' in answer]).toEqual([version, version === 'v1' || after !== null]);
+            if (after !== null) expect(answer.created_events).toHaveLength(page_size);
+          } while (after !== null);
+          expect(found).toEqual(snapshot.state_v1);
+        }
     },
   );
-
-  test.each(snapshots)('v2 gives the same pages of $record_time, without a token on the last', async (snapshot) => {
-    for (const page_size of [1, 2, 1000]) {
-      const found: unknown[] = [];
-      let after: string | undefined;
-      do {
-        const page = await post(app, '/v2/holdings/state', { ...requestOf(snapshot), page_size, after });
-        const answer = JSON.parse(await page.text());
-        found.push(...answer.created_events);
-        after = answer.next_page_token;
-        const fields = ['record_time', 'migration_id', 'created_events', ...(after === undefined ? [] : [TOKEN])];
-        expect(Object.keys(answer)).toEqual(fields);
-        if (after !== undefined) expect([typeof after, answer.created_events.length]).toEqual(['string', page_size]);
-      } while (after !== undefined);
-      expect(found).toEqual(snapshot.state_v1);
-    }
-  });
 
   test.each(snapshots)('v0 gives the state of $record_time as events', async (snapshot) => {
     const page = await post(app, '/v0/holdings/state', { ...requestOf(snapshot), page_size: 1000 });
@@ -82,7 +67,6 @@ describe.each([
   });
 });
 
-const TOKEN = 'next_page_token';
 const EVENT_FIELDS = [
   'event_type',
   'event_id',
@@ -140,33 +124,4 @@ describe('owners', () => {
     expect(await answered(omitting.app, ['nobody::1', alice])).toEqual([alice]);
     expect(await answered(omitting.app, ['nobody::1'])).toEqual([]);
   });
-});
-
-describe('integers of 64 bits', () => {
-  const service = openHoldings(story.dataDir);
-  afterAll(() => service[Symbol.dispose]());
-  const owner = story.owner_party_ids[1]!;
-  const ask = (round: string): Promise<Response> =>
-    post(
-      service.app,
-      '/v0/holdings/summary',
-      `{"migration_id": "0", "record_time": "2025-02-12T00:10:00Z", "owner_party_ids": ["${owner}"], "as_of_round": ${round}}`,
-    );
-
-  test.each(['9223372036854775807', '9007199254740993', '-9223372036854775808', '"9007199254740993"', '101.0'])(
-    'a round of %s survives',
-    async (round) => {
-      const response = await ask(round);
-      expect(await response.text()).toContain(`"computed_as_of_round":${round.replaceAll('"', '').replace('.0', '')},`);
-    },
-  );
-
-  test.each(['9223372036854775808', '1.5', '1.00000000000000000001', '1e30', '"1.0"', 'true', '[]'])(
-    'a round of %s is refused',
-    async (round) => {
-      const response = await ask(round);
-      expect(response.status).toBe(400);
-      expect(JSON.parse(await response.text()).error).toMatch(/^as_of_round: given .*, expected an integer/);
-    },
-  );
 });

@@ -25,36 +25,12 @@ async function errorOf(response: Response): Promise<string> {
 
 const SUMMARY = '/v0/holdings/summary';
 
-describe('fields', () => {
-  test('null for an optional field means absent, and unknown fields are ignored', async () => {
-    const change = { as_of_round: null, record_time_match: null, more: { x: [1] } };
-    const response = await post(app, SUMMARY, { ...GOOD, ...change });
-    expect(response.status).toBe(200);
-  });
-});
-
-describe('bodies', () => {
-  test.each(['application/json', 'Application/JSON;charset=UTF-8', 'application/vnd.api+json', undefined])(
-    'of type %s are read',
-    async (type) => {
-      const request = new Request('http://localhost/v1/holdings/summary', {
-        method: 'POST',
-        headers: type === undefined ? {} : { 'content-type': type },
-        body: Buffer.from(JSON.stringify(GOOD)),
-      });
-      expect((await app.request(request)).status).toBe(200);
-    },
-  );
-});
-
 test.each([
   ['HEAD', '/v0/holdings/summary', 405, 'POST, OPTIONS'],
-  ['POST', '/v0/migrations/last', 405, 'GET, HEAD, OPTIONS'],
   ['OPTIONS', '/v0/state/acs/force', 405, 'POST'],
   ['POST', '/api/validator/v0/scan-proxy/dso-party-id', 405, 'GET, HEAD, OPTIONS'],
   ['GET', '/api/validator/v0/dso-party-id', 404, null],
   ['POST', '/api/scan/api/validator/v0/scan-proxy/holdings/summary', 404, null],
-  ['POST', '/metrics', 405, 'GET, HEAD'],
 ])('%s %s is %i', async (method, path, status, allow) => {
   const response = await app.request(path, { method });
   expect(response.status).toBe(status);

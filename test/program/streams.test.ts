@@ -43,6 +43,8 @@ function saysWhatWasLeftOut(stream: EventStream, times: readonly string[]): bool
   return sent.every(({ at, data }, i) => i === 0 || (data.skipped === true) === at - sent[i - 1]!.at > 1);
 }
 
+const feedLines = backlog(900);
+
 it('five hundred streams get the newest snapshots while a backlog is applied, and end when the service stops', async () => {
   const pipe = directory.namedPipe('feed');
   const args = ['--data', directory.at('data'), '--file', pipe, '--snapshot-period', '1m'];
@@ -63,10 +65,10 @@ it('five hundred streams get the newest snapshots while a backlog is applied, an
   idle.pause();
 
   const others = streams.filter((stream) => stream !== idle);
-  await feed.write(`${backlog(900).slice(0, 400).join('\n')}\n`);
+  await feed.write(`${feedLines.slice(0, 400).join('\n')}\n`);
   // Each has one before the rest, most of which it is then not sent.
   for (const stream of others) await stream.until(() => stream.named('snapshot').length > 0);
-  await feed.write(`${backlog(900).slice(400).join('\n')}\n`);
+  await feed.write(`${feedLines.slice(400).join('\n')}\n`);
   const newest = '2025-02-12T14:59:00Z';
   for (const stream of others) await stream.until(() => stream.named('snapshot').at(-1)?.data.record_time === newest);
   const times = await sealed(service);
@@ -121,6 +123,9 @@ it('says where and why the ingest is halted, and what is degraded', async () => 
   {
     await using service = await startService([...args, '--on-bad-update', 'quarantine']);
     await service.until('/readyz', (status) => status === 200);
+    expect(await service.program.logged('updates are quarantined; this is the newest')).toMatchObject({
+      ...{ level: 40, kind: 'update', reason: expect.any(String), quarantined: 1 },
+    });
     using stream = await openStream(await urlOf(service));
     await stream.until(() => stream.events.length === 2);
     expect(stream.events[0]!.data).toMatchObject({

@@ -1,9 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pino } from 'pino';
 import { describe, expect, inject, it } from 'vitest';
-import { createTopic, type Row, type TestTopic } from '../support/kafka/topic.ts';
+import { serveDecoderMetrics } from '../../src/cli/decode-topic.ts';
+import { createKafkaClient } from '../../src/feed/kafka/kafka-client.ts';
+import { passesReopened } from '../../src/feed/kafka/kafka-errors.ts';
+import { recordOf } from '../../src/feed/kafka/kafka-record.ts';
+import { openLane } from '../../src/scale/partition-lane.ts';
+import { metricsAskedFor } from '../support/deploy/expressions.ts';
+import { keepingLogger } from '../support/kafka/reading.ts';
+import { createTopic, plainConnection, type Row, type TestTopic } from '../support/kafka/topic.ts';
 import { emptyUpdate } from '../support/ledger/empty-update.ts';
 import { deadLettersIn, eventsIn, eventsOf, marksOf, spreadRows, taskOf } from '../support/scale/flat-topic.ts';
+import { FLAT_DSO } from '../support/scale/ledgers.ts';
 import { type Member, type MemberTask, startMember } from '../support/scale/members.ts';
+import { TEN_MINUTES_US } from '../support/views/replayed.ts';
 
 const address = inject('kafka').addresses.plain;
 const PARTITIONS = 3;
@@ -48,41 +58,56 @@ describe('members of a group', () => {
     await expect(first.ended).resolves.toBeUndefined();
   });
 
-  it('skip what a transaction of the topic of updates aborted, and control records', async () => {
-    const rows = [0, 1, 2, 3].map((second) => ({ partition: 0, value: emptyUpdate('s', second) }));
-    const topic = await createTopic(address);
+  it('skip what a transaction aborted, and repeat the watermark, also after a restart at the end', async () => {
+    const rows = [0, 1].map((second) => ({ partition: 0, value: emptyUpdate('s', second) }));
+    const topic = await createTopic(address, { partitions: 2 });
+    const task = { ...taskOf(topic), markIntervalMs: 200 };
     await topic.sendTransaction([rows[0]!], 'commit');
     await topic.sendTransaction([{ partition: 0, value: BAD }], 'abort');
-    await topic.sendTransaction([rows[1]!], 'commit');
-    const task = taskOf(topic);
     {
       await using _ = startMember(task);
-      await untilDecoded(task, expectedOf(rows.slice(0, 2), 1));
+      await untilDecoded(task, expectedOf(rows.slice(0, 1), 2));
       await topic.sendTransaction([{ partition: 0, value: BAD }], 'abort');
-      await topic.sendTransaction(rows.slice(2, 3), 'commit');
-      await untilDecoded(task, expectedOf(rows.slice(0, 3), 1));
-    }
-    await topic.send(rows.slice(3));
-    await using _ = startMember(task);
-    await untilDecoded(task, expectedOf(rows, 1));
-  });
-
-  it('repeat the watermark, also after a restart at the end, and only where nothing else was written', async () => {
-    const rows = [0, 1].map((second) => ({ partition: 0, value: emptyUpdate('s', second) }));
-    const { task } = await filledTopic(rows, 2);
-    const marking = { ...task, markIntervalMs: 200 };
-    {
-      await using _ = startMember(marking);
-      await expect.poll(async () => (await marksOf(task).catch(() => []))[0]?.length).toBeGreaterThan(1);
+      await topic.sendTransaction(rows.slice(1), 'commit');
+      await untilDecoded(task, expectedOf(rows, 2));
     }
     const before = (await marksOf(task))[0]!.length;
-    await using _ = startMember(marking);
+    await using _ = startMember(task);
     await expect.poll(async () => (await marksOf(task))[0]!.length).toBeGreaterThan(before);
     const [marks, none] = await marksOf(task);
     const newest = JSON.parse(expectedOf(rows, 2)[0]!.at(-1)!) as Record<string, unknown>;
-    expect([...new Set(marks)].map((mark) => JSON.parse(mark))).toEqual([{ ...newest, k: 'T' }]);
+    expect(JSON.parse(marks!.at(-1)!)).toEqual({ ...newest, k: 'T' });
     // Nothing is known of the time of a partition without a message.
     expect(none).toEqual([]);
+  });
+
+  it('that take a partition over are the only ones that store from the moment at which they read its position', async () => {
+    const { topic, task } = await filledTopic(
+      [0, 1].map((second) => ({ partition: 0, value: emptyUpdate('s', second) })),
+      1,
+    );
+    const [flat, deadLetters] = await Promise.all([createTopic(address), createTopic(address)]);
+    const open = () =>
+      openLane(
+        createKafkaClient(plainConnection(address), keepingLogger()),
+        {
+          group: `g-${task.flat}`,
+          topics: { input: topic.name, flat: flat.name, deadLetters: deadLetters.name },
+          rules: {
+            ...{ dso: FLAT_DSO, periodUs: TEN_MINUTES_US, migrationId: 0 },
+            ...{ recordTimeAheadMaxUs: 0, onBadUpdate: 'halt' },
+          },
+        },
+        { partition: 0, dropped: new Set() },
+      );
+    const record = (offset: number) => recordOf(0, offset, Buffer.from(emptyUpdate('s', offset)));
+    const first = await open();
+    await first.decode([record(0)]);
+    const second = await open();
+    expect(second.position.next).toBe(1);
+    expect(passesReopened(await first.decode([record(1)]).catch((error: unknown) => error))).toBe(true);
+    await second.decode([record(1)]);
+    for (const lane of [first, second]) await lane.close();
   });
 });
 
@@ -101,6 +126,7 @@ describe('a message that cannot be decoded', () => {
       await using member = startMember(task);
       await untilDecoded(task, halted);
       await expect.poll(() => says(member, /partition 0 stopped: --drop 0:1 goes on without it/)).toBe(true);
+      await expectMetrics(member);
     }
     expect(await deadLettersIn(task)).toEqual([`0:1 halted ${BAD}`]);
     {
@@ -114,12 +140,29 @@ describe('a message that cannot be decoded', () => {
     expect((await deadLettersIn(task)).slice(1)).toEqual([`0:1 dropped ${BAD}`]);
   });
 
-  it('is left out under quarantine, and kept with its bytes', async () => {
-    const { task } = await filledTopic(rows, 2);
-    await using _ = startMember({ ...task, rules: { onBadUpdate: 'quarantine' } });
-    await untilDecoded(task, expectedOf(good, 2));
-    expect(await deadLettersIn(task)).toEqual([`0:1 quarantined ${BAD}`]);
-  });
+  /** Of a member that halted at the first partition's second message. */
+  async function expectMetrics({ figures }: Member): Promise<void> {
+    const at = { host: '127.0.0.1', port: 0, logger: pino({ level: 'silent' }) };
+    await using server = await serveDecoderMetrics(figures, at);
+    const answer = async (path: string): Promise<string> => (await fetch(`${server.url}${path}`)).text();
+    const lines = (await answer('/metrics')).split('\n').filter((line) => line.startsWith('holdfast_decoder_'));
+    const reached = (JSON.parse(rows[0]!.value) as { record_time: string }).record_time;
+    expect(lines.sort()).toEqual([
+      'holdfast_decoder_dead_letters_total{decision="dropped"} 0',
+      'holdfast_decoder_dead_letters_total{decision="halted"} 1',
+      'holdfast_decoder_dead_letters_total{decision="quarantined"} 0',
+      'holdfast_decoder_events_total 4',
+      'holdfast_decoder_messages_total 4',
+      'holdfast_decoder_partitions 2',
+      `holdfast_decoder_reached_timestamp_seconds ${Date.parse(reached) / 1000}`,
+      'holdfast_decoder_stopped_partitions{cause="ahead_of_clock"} 0',
+      'holdfast_decoder_stopped_partitions{cause="halted"} 1',
+      'holdfast_decoder_topic_partitions 2',
+    ]);
+    const names = lines.map((line) => /^\w+/.exec(line)![0]);
+    expect(metricsAskedFor('holdfast_decoder_')).toEqual([...new Set(names)]);
+    expect(await answer('/livez')).toBe('alive\n');
+  }
 
   it('waits under either policy where its time is ahead of our clock, and is decoded once that is there', async () => {
     const soon = (ms: number): string => new Date(Date.now() + ms).toISOString().replace('Z', '000Z');
@@ -132,7 +175,6 @@ describe('a message that cannot be decoded', () => {
     // Where the machine is so busy that our clock is there before the message is read, one that is further ahead.
     for (let ms = 2_000; !says(member, /waiting until our clock is there/) && ms < 60_000; ms *= 2) {
       const ahead = emptyUpdate('s', 1).replace(/"record_time":"[^"]*"/, `"record_time":"${soon(ms)}"`);
-      expect(ahead).not.toBe(emptyUpdate('s', 1));
       await topic.send([{ partition: 0, value: ahead }]);
       expected.push(expect.stringContaining('"k":"M"') as string);
       await untilDecoded(task, [expected]);
@@ -146,43 +188,29 @@ describe('a decoder refuses', () => {
   const rows = [{ partition: 0, value: emptyUpdate('s', 1) }];
   const refusal = async (task: MemberTask): Promise<string> => {
     await using member = startMember(task);
-    const failure = await Promise.race([member.ended, sleep(60_000, 'nothing')]).then(
-      String,
-      (error: Error) => error.message,
-    );
-    return failure;
+    const ended = member.ended.then(String, (error: Error) => error.message);
+    return await Promise.race([ended, sleep(60_000, 'nothing')]);
   };
 
-  it('settings other than those its group decoded with, and an offset of another program', async () => {
+  it('settings other than those its group decoded with, a new group over events, and an offset of another program', async () => {
     const { topic, task } = await filledTopic(rows, 1);
     {
       await using _ = startMember(task);
       await untilDecoded(task, expectedOf(rows, 1));
     }
-    expect(await refusal({ ...task, rules: { dso: 'b::12' } })).toMatch(
-      /decoded with --dso DSO::1220fe before, not b::12/,
-    );
-    expect(await refusal({ ...task, rules: { periodUs: 60_000_000 } })).toMatch(
-      /--snapshot-period .* 600000000 before/,
-    );
-    expect(await refusal({ ...task, rules: { migrationId: 3 } })).toMatch(/--migration-id 0 before, not 3/);
     const other = await createTopic(address);
-    const into = { ...task, group: `g-${task.flat}`, flat: other.name };
-    expect(await refusal(into)).toMatch(`decoded with --flat-topic ${task.flat} before, not ${other.name}`);
-    expect(await eventsOf(into)).toEqual([[]]);
-    await topic.admin((admin) =>
-      admin.setOffsets({ groupId: `g-${task.flat}`, topic: topic.name, partitions: [{ partition: 0, offset: '0' }] }),
-    );
+    const group = `g-${task.flat}`;
+    const refused: readonly [Partial<MemberTask>, RegExp | string][] = [
+      [{ rules: { dso: 'b::12' } }, /decoded with --dso DSO::1220fe before, not b::12/],
+      [{ rules: { periodUs: 60_000_000 } }, /--snapshot-period .* 600000000 before/],
+      [{ rules: { migrationId: 3 } }, /--migration-id 0 before, not 3/],
+      [{ group, flat: other.name }, `decoded with --flat-topic ${task.flat} before, not ${other.name}`],
+      [{ group: `other-${task.flat}` }, /has events, which would come twice/],
+    ];
+    for (const [more, said] of refused) expect(await refusal({ ...task, ...more })).toMatch(said);
+    const partitions = [{ partition: 0, offset: '0' }];
+    await topic.admin((admin) => admin.setOffsets({ groupId: group, topic: topic.name, partitions }));
     expect(await refusal(task)).toMatch(/was not committed by this version of holdfast decode/);
-  });
-
-  it('a new group where the topic of flat events has some', async () => {
-    const { task } = await filledTopic(rows, 1);
-    {
-      await using _ = startMember(task);
-      await untilDecoded(task, expectedOf(rows, 1));
-    }
-    expect(await refusal({ ...task, group: `other-${task.flat}` })).toMatch(/has events, which would come twice/);
   });
 
   it('topics that are missing or have other numbers of partitions, and updates that are gone', async () => {

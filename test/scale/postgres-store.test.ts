@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
-import type { Snapshot } from '../../src/holdings/facts.ts';
-import { openPostgresStore } from '../../src/scale/postgres-store.ts';
+import { openPostgresStore, type PostgresStore, type StoreOptions } from '../../src/scale/postgres-store.ts';
 import { startSealer } from '../../src/scale/sealer.ts';
+import { openPool, type StatementPool } from '../../src/scale/statement-pool.ts';
 import { migrateStore, STORE_FORM } from '../../src/scale/store-form.ts';
 import { openViewsStore } from '../../src/views/read/views-store.ts';
 import { createRandom } from '../support/ledger/random.ts';
@@ -11,7 +11,9 @@ import { holdfast } from '../support/program/command.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { freshStore } from '../support/scale/fresh-store.ts';
 import { FLAT_DSO, flatLedger } from '../support/scale/ledgers.ts';
-import { tablesOfFeed, upsert } from '../support/scale/rows.ts';
+import { plain } from '../support/scale/questions.ts';
+import { type Tables, tablesOfFeed, upsert } from '../support/scale/rows.ts';
+import { seedOf } from '../support/scan/active-contracts.ts';
 import { linesOf, replayInto, TEN_MINUTES_US } from '../support/views/replayed.ts';
 
 const SETTINGS = { dso: FLAT_DSO, periodUs: TEN_MINUTES_US };
@@ -26,29 +28,12 @@ const tables = tablesOfFeed(lines, { dso: FLAT_DSO, migrationId: 0 });
 
 const seal = async (): Promise<number> => (await db.client.query<{ seal: number }>('SELECT seal(1000)')).rows[0]!.seal;
 
-function comparable(snapshot: Snapshot): object {
-  const { migrationId, recordTime, contracts, owners, unlocked, locked, changesDigest, digest } = snapshot;
-  return { migrationId, recordTime, contracts, owners, unlocked, locked, changesDigest, digest };
-}
-
 const textOf = (snapshot: object): string =>
   JSON.stringify(snapshot, (_, value: unknown) => (typeof value === 'bigint' ? String(value) : value));
 
-/** The snapshots as the views have them: supply and digests. */
 async function sealedSnapshots(): Promise<object[]> {
-  const { rows } = await db.client.query<Record<string, string | Buffer>>(
-    'SELECT * FROM snapshot ORDER BY migration_id, seq',
-  );
-  return rows.map((row) => ({
-    migrationId: row.migration_id,
-    recordTime: Number(row.seq) * TEN_MINUTES_US,
-    contracts: Number(row.coins),
-    owners: Number(row.owners),
-    unlocked: BigInt(String(row.unlocked).replace('.', '')),
-    locked: BigInt(String(row.locked).replace('.', '')),
-    changesDigest: (row.changes_digest as Buffer).toString('hex'),
-    digest: (row.digest as Buffer).toString('hex'),
-  }));
+  await using store = openPostgresStore(db.server.settings());
+  return (await store.facts({ kind: 'snapshots' })).map(plain);
 }
 
 describe('seal', () => {
@@ -56,7 +41,7 @@ describe('seal', () => {
     using directory = temporaryDirectory();
     await replayInto(directory.at('views'), [directory.writeLines('feed.ndjson', lines)]);
     using store = openViewsStore(directory.at('views'));
-    const replayed = (await store.facts({ kind: 'snapshots' })).map(comparable);
+    const replayed = (await store.facts({ kind: 'snapshots' })).map(plain);
 
     const random = createRandom(11);
     const pieces = Object.entries(tables).flatMap(([table, rows]) => {
@@ -177,31 +162,19 @@ describe('holdfast migrate', () => {
   it('makes the store, and says what it did or why it could not', async () => {
     const dso = ['--dso', FLAT_DSO];
     await db.client.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
-    expect(await migrate('--postgres', db.server.url(), ...dso)).toBe(
-      `0 the store in database postgres was brought from form 0 to ${STORE_FORM}\n`,
-    );
-    expect(await migrate('--postgres', db.server.url(), ...dso)).toBe(
-      `0 the store in database postgres has form ${STORE_FORM} already\n`,
-    );
-    expect(await migrate('--postgres', db.server.url(), '--dso', 'b::12')).toMatch(
-      /^2 .*made with --dso .* new database/,
-    );
-    expect(await migrate('--postgres', db.server.url(), ...dso, '--snapshot-period', '1m')).toMatch(
-      /^2 .*period of 600000000/,
-    );
-    expect(await migrate('--postgres', db.server.url())).toMatch(/^2 .*--dso is required/);
-    expect(await migrate('--postgres', db.server.url(), ...dso, '--snapshot-period', '1500ms')).toMatch(
-      /^2 .*whole seconds/,
-    );
-    expect(await migrate('--postgres', db.server.url('nobody'), ...dso)).toMatch(
-      /^1 .*user nobody: role "nobody" does not exist/,
-    );
-    expect(await migrate('--postgres', 'postgres://a@127.0.0.1:1/b', ...dso)).toMatch(
-      /^1 .*127\.0\.0\.1:1, database b.*ECONNREFUSED/,
-    );
-    expect(await migrate('--postgres', `${db.server.url()}?sslmode=require`, ...dso)).toMatch(
-      /^1 .*does not support SSL/,
-    );
+    const url = db.server.url();
+    const said: readonly [RegExp, ...string[]][] = [
+      [new RegExp(`^0 the store in database postgres was brought from form 0 to ${STORE_FORM}\n$`), url, ...dso],
+      [new RegExp(`^0 the store in database postgres has form ${STORE_FORM} already\n$`), url, ...dso],
+      [/^2 .*made with --dso .* new database/, url, '--dso', 'b::12'],
+      [/^2 .*period of 600000000/, url, ...dso, '--snapshot-period', '1m'],
+      [/^2 .*--dso is required/, url],
+      [/^2 .*whole seconds/, url, ...dso, '--snapshot-period', '1500ms'],
+      [/^1 .*user nobody: role "nobody" does not exist/, db.server.url('nobody'), ...dso],
+      [/^1 .*127\.0\.0\.1:1, database b.*ECONNREFUSED/, 'postgres://a@127.0.0.1:1/b', ...dso],
+      [/^1 .*does not support SSL/, `${url}?sslmode=require`, ...dso],
+    ];
+    for (const [pattern, ...args] of said) expect(await migrate('--postgres', ...args)).toMatch(pattern);
   });
 
   it.each([
@@ -234,4 +207,185 @@ it('two may migrate at once', async () => {
   await db.client.query('DROP SCHEMA public CASCADE; CREATE SCHEMA public');
   const both = await Promise.all([1, 2].map(() => migrateStore(db.server.settings(), SETTINGS)));
   expect(both.map(({ from }) => from).sort()).toEqual([0, STORE_FORM]);
+});
+
+const LINES = linesOf(randomLedger(flatLedger(12, { migrationId: 0, updates: 60 })), 'scan');
+const { record_time: recordTime } = JSON.parse(LINES[20]!) as { record_time: string };
+const SEEDED = tablesOfFeed([...seedOf(LINES, { recordTime }), ...LINES.slice(20)], { dso: FLAT_DSO, migrationId: 0 });
+
+it('between grid times a snapshot import is followed by the first snapshot, and the store tells its time as a directory does', async () => {
+  await upsert(db.client, SEEDED);
+  await seal();
+  using directory = temporaryDirectory();
+  const feed = directory.writeLines('feed.ndjson', [...seedOf(LINES, { recordTime }), ...LINES.slice(20)]);
+  await replayInto(directory.at('views'), [feed]);
+  using views = openViewsStore(directory.at('views'));
+  await using store = openPostgresStore(db.server.settings());
+  const asked = { kind: 'migration', migrationId: null } as const;
+  const expected = await views.facts(asked);
+  expect(expected).toMatchObject({ seededAt: Date.parse(recordTime) * 1000 + Number(recordTime.slice(23, 26)) });
+  expect(await store.facts(asked)).toMatchObject({
+    seededAt: expected!.seededAt,
+    oldest: { recordTime: expected!.oldest.recordTime, digest: expected!.oldest.digest },
+    newest: { recordTime: expected!.newest.recordTime, digest: expected!.newest.digest },
+  });
+  expect(await store.standing()).toMatchObject({ seededAt: expected!.seededAt, contradictions: [] });
+});
+
+const changedControl = (changes: (row: Tables[string][number], i: number) => object): Tables => ({
+  ...SEEDED,
+  snapshot_control: SEEDED.snapshot_control!.map((row, i) => ({ ...row, ...changes(row, i) })),
+});
+
+it.each([
+  [
+    'an incomplete snapshot import and updates',
+    /incomplete snapshot import/,
+    () => changedControl((_, i) => (i === 0 ? {} : { seeded_at: null })),
+  ],
+  [
+    'a mark behind an update of its interval',
+    /marker of a snapshot import/,
+    () => changedControl((row) => (row.first_t == null ? {} : { first_t: Number(row.first_t) - 1 })),
+  ],
+  [
+    'events of another period',
+    /another snapshot period/,
+    () => changedControl((row) => (row.first_t == null ? {} : { first_t: Number(row.first_t) + TEN_MINUTES_US })),
+  ],
+  [
+    'a mark in a later interval',
+    /marker of a snapshot import/,
+    () => changedControl((row, i) => ({ seeded_at: i === 2 ? row.first_t : null })),
+  ],
+])('%s have no snapshot from there on', async (_, reason, tables) => {
+  await upsert(db.client, tables());
+  await seal();
+  const { rows } = await db.client.query<{ reason: string }>('SELECT reason FROM contradiction');
+  expect(rows.map((row) => row.reason)).toEqual([expect.stringMatching(reason)]);
+  const { rows: snapshots } = await db.client.query(
+    'SELECT FROM snapshot JOIN contradiction USING (migration_id) WHERE snapshot.seq >= contradiction.seq',
+  );
+  expect(snapshots).toEqual([]);
+});
+
+it('a store of the form before is brought to this one, and one of an older form is not', async () => {
+  await db.client.query('UPDATE setting SET version = 3');
+  await expect(migrateStore(db.server.settings(), SETTINGS)).rejects.toThrow('form 3, which this version cannot');
+  await db.client.query('CREATE TABLE job (); ALTER TABLE owner_total DROP COLUMN no; UPDATE setting SET version = 4');
+  expect(await migrateStore(db.server.settings(), SETTINGS)).toEqual({ from: 4, to: STORE_FORM });
+  await upsert(db.client, SEEDED);
+  expect(await seal()).toBeGreaterThan(0);
+});
+
+/** A store with sealed rows, for those who read it. */
+async function sealedStore(): Promise<void> {
+  await upsert(db.client, tables);
+  await seal();
+}
+
+function open(options: StoreOptions = {}): PostgresStore {
+  return openPostgresStore({ ...db.server.settings(), password: 'a secret of the owner' }, options);
+}
+
+function openOwnPool(waitMsMax = 10_000): StatementPool {
+  const unavailable = ({ message }: Error): string => message;
+  return openPool(db.server.settings(), { connections: 1, statementMsMax: 10_000, waitMsMax, unavailable });
+}
+
+it('a statement that takes too long is ended, of a client and of the process itself', async () => {
+  await sealedStore();
+  await using store = open({ readMsMax: 300, ownMsMax: 200 });
+  await using holder = await db.server.connect();
+  await holder.query('BEGIN; LOCK TABLE setting');
+  const ended = (limit: string): object => ({ code: 'read_too_long', message: expect.stringContaining(limit) });
+  await expect(store.for().facts({ kind: 'snapshots' })).rejects.toMatchObject(ended('0.3 s'));
+  await expect(store.standing()).rejects.toMatchObject(ended('0.2 s'));
+});
+
+it('what finds no connection waits, not for long and not with too many; the process itself has its own', async () => {
+  await sealedStore();
+  await using store = open({ connections: 1, waitMsMax: 2_000 });
+  const [a, b] = [store.for(), store.for(AbortSignal.abort())];
+  await a.facts({ kind: 'snapshots' });
+  await using holder = await db.server.connect();
+  await holder.query('BEGIN; LOCK TABLE snapshot');
+  const slow = a.facts({ kind: 'snapshots' });
+  await expect.poll(() => store.load()).toEqual({ busy: 1, waiting: 0 });
+  const many = Array.from({ length: 257 }, () => a.facts({ kind: 'last migration' }).catch(({ message }) => message));
+  expect(await Promise.race(many)).toMatch(/^too many reads are waiting/);
+  expect(await store.standing()).toMatchObject({ faults: 0 });
+  expect(new Set(await Promise.all(many.slice(0, 256)))).toEqual(
+    new Set(['other reads took too long for this one to begin; try again later']),
+  );
+  const waiting = a.facts({ kind: 'last migration' });
+  const left = b.facts({ kind: 'last migration' });
+  await holder.query('ROLLBACK');
+  await expect(left).rejects.toMatchObject({ code: 'not_begun', message: 'the client has gone' });
+  await Promise.all([slow, waiting]);
+  expect(store.load()).toEqual({ busy: 0, waiting: 0 });
+});
+
+it('a connection that the server ends with its statement is not used again', async () => {
+  await using pool = openOwnPool();
+  const ask = pool.asker();
+  for (let i = 0; i < 4; i++) {
+    const ending = ask('SELECT pg_terminate_backend(pg_backend_pid())');
+    await expect(ending).rejects.toMatchObject({ code: 'store_unavailable' });
+    expect(await ask('SELECT 1 AS one')).toEqual([{ one: 1 }]);
+  }
+});
+
+it('a fault of this program is none of the store', async () => {
+  await using pool = openOwnPool();
+  await expect(pool.asker()("SELECT 'NaN'::numeric")).rejects.toThrow(SyntaxError);
+  const circle: unknown[] = [];
+  circle.push({ circle });
+  await expect(pool.asker()('SELECT $1::json', [{ circle }])).rejects.toThrow(TypeError);
+});
+
+it('why the store was not available for a client alone is in the log, once a minute and without a secret', async () => {
+  await sealedStore();
+  const said: string[] = [];
+  await using store = open({ logger: pino({}, { write: (line: string) => void said.push(line) }) });
+  await using holder = await db.server.connect();
+  await using admin = await db.server.connect();
+  await holder.query('BEGIN; LOCK TABLE snapshot');
+  const end =
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%snapshot%'";
+  for (let i = 0; i < 2; i++) {
+    await Promise.all([
+      expect(store.for().facts({ kind: 'snapshots' })).rejects.toMatchObject({ code: 'store_unavailable' }),
+      expect.poll(async () => (await admin.query(end)).rows.length).toBe(1),
+    ]);
+  }
+  expect(said.map((line) => JSON.parse(line))).toMatchObject([{ level: 40, err: { code: '57P01' } }]);
+  expect(said.join('')).not.toContain('a secret of the owner');
+});
+
+it('the largest owners are sorted once for a snapshot, and found again by the numbers of their rows', async () => {
+  await sealedStore();
+  await using store = open();
+  const { migrationId, recordTime } = (await store.facts({ kind: 'newest snapshots' })).at(-1)!;
+  const place = { migrationId, recordTime };
+  const { total } = await store.facts({ kind: 'ranking', ...place });
+  expect(total.length).toBeGreaterThan(2);
+  expect((await store.for().facts({ kind: 'ranking', ...place })).total).toBe(total);
+  const owners = await store.facts({ kind: 'numbered owners', ...place, owners: [...total] });
+  const amounts = owners.map(({ unlocked, locked }) => unlocked + locked);
+  expect(amounts).toEqual(amounts.toSorted((a, b) => (a > b ? -1 : 1)));
+  expect(amounts).toHaveLength(total.length);
+});
+
+it('another store at the same place is noticed by questions alone', async () => {
+  await sealedStore();
+  await using store = open();
+  await using admin = await db.server.connect();
+  const dso = async (): Promise<string | null | undefined> =>
+    (await store.facts({ kind: 'migration', migrationId: null }))?.dso;
+  expect(await dso()).toMatch(/^DSO::/);
+  await admin.query("UPDATE setting SET store = gen_random_uuid(), dso = 'other::12'");
+  await expect.poll(dso).toBe('other::12');
+  await admin.query('ALTER TABLE snapshot RENAME TO gone');
+  await expect(store.for().facts({ kind: 'snapshots' })).rejects.toMatchObject({ code: 'store_unavailable' });
 });

@@ -260,10 +260,10 @@ describe('the rules of who may do what', () => {
         seen.set(expected, (seen.get(expected) ?? 0) + 1);
         expect(outcome(model, asked)).toBe(expected);
       }),
-      { numRuns: 5000 },
+      { numRuns: 2000 },
     );
     // The runs are worth something only where they meet every kind of outcome.
     const met = ['ok', 'PERMISSION_DENIED', 'INVALID_TOKEN', 'INVALID_ARGUMENT', 'USER_NOT_FOUND', 'UNKNOWN_RESOURCE'];
-    for (const code of met) expect(seen.get(code) ?? 0, code).toBeGreaterThan(10);
+    for (const code of met) expect(seen.get(code) ?? 0, code).toBeGreaterThan(5);
   });
 });

@@ -56,7 +56,6 @@ describe('the settings of the ledger', () => {
     ['0s', 0],
     ['5m', 300],
     ['1.5h', 5400],
-    ['1500ms', 1.5],
   ])('take the lifetime %s', (maxTokenLifetime, expected) => {
     expect(parse({ maxTokenLifetime }).lifetimeMaxS).toBe(expected);
     expect(parse(hmac('x', { maxTokenLifetime })).authServices[0]?.lifetimeMaxS).toBe(expected);
@@ -74,9 +73,7 @@ describe('the settings of the ledger', () => {
   it.each([
     ['in place', 'in place'],
     [{ file: 'secret' }, 'from a file'],
-    [{ file: 'secret-crlf' }, 'from a file'],
     [{ file: 'secret-spaces' }, ' from a file \n'],
-    [{ file: directory.at('secret') }, 'from a file'],
   ])('read the secret %j', (secret, expected) => {
     expect(secretOf(parse(hmac(secret)))).toBe(expected);
   });
@@ -104,18 +101,12 @@ describe('the settings of the ledger', () => {
 
   it.each<readonly [unknown, string]>([
     [null, 'ledger: '],
-    [[], 'ledger: '],
     [{ colour: 'red' }, 'ledger: unknown key "colour"'],
-    [{ leeway: { exp: '1s' } }, 'ledger.leeway: unknown key "exp"'],
     [{ leeway: { default: 5 } }, 'ledger.leeway.default: given 5'],
     [{ leeway: { default: '-1s' } }, 'ledger.leeway.default: given "-1s", expected a duration'],
     [{ maxTokenLifetime: '5' }, 'ledger.maxTokenLifetime: given "5", expected "off" or a duration'],
-    [{ maxTokenLifetime: null }, 'ledger.maxTokenLifetime: given null'],
     [{ maxUsers: 0 }, 'ledger.maxUsers: given 0, expected a whole number from 1'],
-    [{ maxUsers: 1.5 }, 'ledger.maxUsers: given 1.5'],
-    [{ maxUsers: '5' }, 'ledger.maxUsers: given "5"'],
     [{ failedAuthPerMinute: -1 }, 'ledger.failedAuthPerMinute: given -1'],
-    [{ bodyBytesMax: 1e12 }, 'ledger.bodyBytesMax: given 1000000000000'],
     [{ additionalAdminUserId: 'a b' }, 'ledger.additionalAdminUserId: given "a b", expected a user id'],
     [{ authServices: {} }, 'ledger.authServices: '],
     [{ authServices: [{}] }, 'ledger.authServices[0]'],

@@ -131,7 +131,6 @@ test('a change at the first snapshot of all, that of 1970-01-01, is in the list 
 const dataDir = await makeDataDirectory([fixture('story.scan.ndjson')]);
 const { owner_party_ids: owners, snapshots } = readExpected('story');
 const options = { dataDir, rules: { emptyOwners: 'zero' }, logger: pino({ level: 'silent' }) } as const;
-const client = '10.0.0.1';
 const last = snapshots.at(-1)!;
 const query = {
   migrationId: 0n,
@@ -148,13 +147,10 @@ describe('reads off the event loop', () => {
       for (const wanted of summaries_v0) {
         const asOfRound = BigInt(wanted.computed_as_of_round);
         const recordTime = BigInt(Date.parse(record_time)) * 1000n;
-        const text = await threads.json(
-          { answer: 'summary v0', query: { ...query, recordTime, asOfRound } },
-          { client },
-        );
+        const text = await threads.json({ answer: 'summary v0', query: { ...query, recordTime, asOfRound } });
         expect(JSON.parse(text)).toEqual(wanted);
       }
-    const page = JSON.parse(await threads.json(state, { client }));
+    const page = JSON.parse(await threads.json(state));
     expect(page.created_events).toEqual(last.state_v1);
   });
 
@@ -164,64 +160,33 @@ describe('reads off the event loop', () => {
     subscribe('worker_threads', count);
     await using threads = startReaderThreads(options);
     expect(started).toBe(1);
-    await threads.json(state, { client });
-    await threads.json(state, { client });
+    await threads.json(state);
+    await threads.json(state);
     unsubscribe('worker_threads', count);
     expect(started).toBe(3);
-  });
-
-  test('leave a thread to others, however many requests one client sends', async () => {
-    await using threads = startReaderThreads(options);
-    const answered: string[] = [];
-    const ask = async (from: string): Promise<void> => {
-      await threads.json(state, { client: from });
-      answered.push(from);
-    };
-    // Every thread is up, so that none of them is last because it is only starting.
-    for (let round = 0; round < 20; round++) await Promise.all(['10.0.0.4', '10.0.0.5', '10.0.0.6'].map(ask));
-    const greedy = Array.from({ length: 128 }, () => ask(client));
-    expect(threads.load()).toEqual({ busy: 2, waiting: 126 });
-    const others = [ask('10.0.0.2'), ask('10.0.0.3')];
-    expect(threads.load()).toEqual({ busy: 3, waiting: 127 });
-    await Promise.all([...others, ...greedy]);
-    expect(answered.at(-1)).toBe(client);
-  });
-
-  test('begin a ranking as soon as one of those who wait for it may have a thread', async () => {
-    await using threads = startReaderThreads(options);
-    const greedy = Array.from({ length: 100 }, () => threads.json(state, { client }));
-    const place = { migrationId: 0, recordTime: Number(query.recordTime) };
-    const ranking = threads.ranking(place, { client });
-    expect(threads.load().busy).toBe(2);
-    threads.joinRanking(place, '10.0.0.2');
-    expect(threads.load().busy).toBe(3);
-    await Promise.all([ranking, ...greedy]);
   });
 
   test('leave nothing on the signal of a request, which may be that of many pages', async () => {
     await using threads = startReaderThreads(options);
     const { signal } = new AbortController();
-    for (let page = 0; page < 20; page++) await threads.json(state, { client, signal });
+    for (let page = 0; page < 20; page++) await threads.json(state, signal);
     const fails = { ...state, query: { ...state.query, recordTime: 1n } } as Question;
-    await expect(threads.json(fails, { client, signal })).rejects.toThrow(HoldingsFault);
+    await expect(threads.json(fails, signal)).rejects.toThrow(HoldingsFault);
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
-  test('are refused where too many of one client wait, but not for another client', async () => {
+  test('are refused where too many wait', async () => {
     await using threads = startReaderThreads(options);
-    const greedy = await Promise.allSettled(Array.from({ length: 200 }, async () => threads.json(state, { client })));
-    const refused = greedy.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+    const asked = await Promise.allSettled(Array.from({ length: 300 }, async () => threads.json(state)));
+    const refused = asked.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
     expect(refused.length).toBeGreaterThan(0);
     expect(refused[0]).toMatchObject({ code: 'not_begun', message: 'too many reads are waiting; try again later' });
-    expect(JSON.parse(await threads.json(state, { client: '10.0.0.2' })).created_events).toEqual(last.state_v1);
+    expect(JSON.parse(await threads.json(state)).created_events).toEqual(last.state_v1);
   });
 
   test('bring back the fault of an answer', async () => {
     await using threads = startReaderThreads(options);
-    const missing = threads.json(
-      { answer: 'state v1', query: { ...state.query, migrationId: 9n } as never },
-      { client },
-    );
+    const missing = threads.json({ answer: 'state v1', query: { ...state.query, migrationId: 9n } as never });
     await expect(missing).rejects.toThrow(HoldingsFault);
     await expect(missing).rejects.toMatchObject({ code: 'no_snapshot_at' });
   });
@@ -229,20 +194,20 @@ describe('reads off the event loop', () => {
   test('end at their time limit with a 503, and others are answered after them', async () => {
     const limit = { ...options, readMsMax: 1 };
     await using hurried = startReaderThreads(limit);
-    const late = await Promise.allSettled(Array.from({ length: 10 }, () => hurried.json(state, { client })));
+    const late = await Promise.allSettled(Array.from({ length: 10 }, () => hurried.json(state)));
     const reasons = late.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
     expect(reasons.length).toBeGreaterThan(0);
     for (const reason of reasons)
       expect(reason).toMatchObject({ code: 'read_too_long', message: expect.stringContaining('longer than') });
-    await expect(hurried.json(state, { client })).rejects.toMatchObject({ code: 'read_too_long' });
+    await expect(hurried.json(state)).rejects.toMatchObject({ code: 'read_too_long' });
     await using usual = startReaderThreads(options);
-    expect(JSON.parse(await usual.json(state, { client })).created_events).toEqual(last.state_v1);
+    expect(JSON.parse(await usual.json(state)).created_events).toEqual(last.state_v1);
   });
 
   test('are not begun for a client that went away while it waited', async () => {
     await using threads = startReaderThreads(options);
-    const [gone, others] = [new AbortController(), Array.from({ length: 4 }, () => threads.json(state, { client }))];
-    const abandoned = threads.json(state, { client, signal: gone.signal });
+    const [gone, others] = [new AbortController(), Array.from({ length: 4 }, () => threads.json(state))];
+    const abandoned = threads.json(state, gone.signal);
     gone.abort();
     await expect(abandoned).rejects.toMatchObject({ code: 'not_begun', message: 'the client went away' });
     expect(new Set(await Promise.all(others)).size).toBe(1);
@@ -250,7 +215,7 @@ describe('reads off the event loop', () => {
 
   test('end with the service', async () => {
     const threads = startReaderThreads(options);
-    const asked = Array.from({ length: 10 }, () => threads.json(state, { client }));
+    const asked = Array.from({ length: 10 }, () => threads.json(state));
     const [settled] = await Promise.all([Promise.allSettled(asked), threads[Symbol.asyncDispose]()]);
     expect(settled.at(-1)).toMatchObject({ status: 'rejected', reason: { message: 'the service is stopping' } });
   });

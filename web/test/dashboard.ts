@@ -1,3 +1,4 @@
+import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { party } from '../../fixtures/names.ts';
 import { writeWeeks } from '../../scripts/demo/weeks.ts';
@@ -92,4 +93,44 @@ export async function settled(page: Page): Promise<void> {
 /** The card with a heading. */
 export function card(page: Page, title: string | RegExp): Locator {
   return page.getByRole('region', { name: title, exact: true });
+}
+
+/** Further rows of a table look as the first ones do. */
+const FURTHER_ROWS = 'tbody tr:nth-child(n+4)';
+
+/** The violations that axe finds, by rule and element. */
+export async function breaches(page: Page, options: object = {}): Promise<string[]> {
+  await page.evaluate(axe.source);
+  const { violations } = (await page.evaluate(
+    `axe.run({ exclude: [[${JSON.stringify(FURTHER_ROWS)}]] }, ${JSON.stringify(options)})`,
+  )) as {
+    violations: { id: string; nodes: { target: string[]; failureSummary: string }[] }[];
+  };
+  return violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.target} ${node.failureSummary}`));
+}
+
+/** Rows change their colour with the controls in them. */
+const CONTROLS = `:is(a, button, input, select, summary, [role="slider"], [role="option"], tr):not(${FURTHER_ROWS}, ${FURTHER_ROWS} *)`;
+
+/** Where text has too little contrast while every control is hovered and has the focus. */
+export async function contrastBreaches(page: Page): Promise<string[]> {
+  const browser = await page.context().newCDPSession(page);
+  await browser.send('DOM.enable');
+  await browser.send('CSS.enable');
+  const { root } = await browser.send('DOM.getDocument');
+  const { nodeIds } = await browser.send('DOM.querySelectorAll', { nodeId: root.nodeId, selector: CONTROLS });
+  if (nodeIds.length < 6) throw new Error('the page has no controls');
+  const forcedPseudoClasses = ['hover', 'focus', 'focus-visible'];
+  for (const nodeId of nodeIds) await browser.send('CSS.forcePseudoState', { nodeId, forcedPseudoClasses });
+  const found = await breaches(page, { runOnly: ['color-contrast'] });
+  // The states end with the session.
+  await browser.detach();
+  return found;
+}
+
+/** The text of the columns of a table's rows, all at once: there may be hundreds. */
+export async function cells(within: Locator): Promise<string[][]> {
+  return await within
+    .locator('tbody tr')
+    .evaluateAll((rows) => rows.map((row) => [...row.querySelectorAll('td')].map((cell) => cell.textContent.trim())));
 }

@@ -32,8 +32,8 @@ interface Shown {
   readonly feed: Locator;
 }
 
-async function show({ url }: { readonly url: unknown }, path = '/'): Promise<Shown> {
-  const { page } = await openPage(browser, `${url}${path}`);
+async function show({ url }: { readonly url: unknown }): Promise<Shown> {
+  const { page } = await openPage(browser, `${url}/`);
   return { page, header: page.locator('header .state'), feed: card(page, 'Feed') };
 }
 
@@ -48,9 +48,9 @@ async function newestTotal(service: Service): Promise<string> {
   return (body as { snapshots: [{ total_coin: string }] }).snapshots[0].total_coin;
 }
 
-it('follows a feed from before the first snapshot', async () => {
+it('follows a feed from before the first snapshot, and says what is wrong with it', async () => {
   const pipe = directory.namedPipe('feed.ndjson');
-  await using service = await startService([...data(), '--file', pipe]);
+  await using service = await startService([...data(), '--file', pipe, '--on-bad-update', 'quarantine']);
   const { url } = await service.program.logged('listening');
   const feed = createWriteStream(pipe);
   const overview = await openPage(browser, `${url}/`);
@@ -66,38 +66,60 @@ it('follows a feed from before the first snapshot', async () => {
   expect(await holdings.nth(2).textContent()).toBe('0.0000000000');
   const changesBefore = await changes.count();
 
-  feed.end(textOf(LINES.slice(6)));
+  feed.end(textOf(['{"update_id":', ...LINES.slice(6)]));
   await newest.getByText('2025-02-12 01:10').waitFor();
   await supply.getByText(await newestTotal(service), { exact: true }).waitFor();
   await owner.page.getByText('Snapshot of 2025-02-12 01:10').waitFor();
   await changes.nth(changesBefore).waitFor();
   await expect.poll(() => changes.first().locator('td').first().textContent()).toBe('2025-02-12 01:00 UTC');
+  const ofFeed = card(overview.page, 'Feed');
+  await ofFeed.getByText('1 update is quarantined').waitFor();
+  expect(await ofFeed.locator('dd').last().textContent()).toBe('1 quarantined');
   expect([...owner.faults, ...overview.faults.filter((fault) => !fault.includes('404'))]).toEqual([]);
 });
 
-it('shows that the connection is lost, reconnects, and offers the migrations', async () => {
+it('says what there is without a feed, that the connection is lost, and offers the migrations', async () => {
   const [port] = await freePorts(1);
-  const options = [...data(), '--port', String(port)];
-  const first = await startService([...options, '--file', STORY]);
-  await first.until('/readyz', (status) => status === 200);
-  const shown = await show(first);
-  const { page, header, feed } = shown;
-  for (const each of [header, feed]) await each.getByText(`Stored data · ${STORY} has ended`).waitFor();
-  await expectTone(shown, 'calm');
-  const supply = card(page, 'Newest snapshot').locator('.figure.large dd');
-  const before = await supply.textContent();
-  first.program.kill('SIGTERM');
-  await first.program.ended;
-  await header.getByText('Connection lost, reconnecting').waitFor();
+  const serve = (...args: string[]): Promise<Service> => startService([...data(), '--port', String(port), ...args]);
+  const end = async ({ program }: Service): Promise<void> => {
+    program.kill('SIGTERM');
+    await program.ended;
+    await shown.header.getByText('Connection lost, reconnecting').waitFor();
+  };
+  const says = async (text: string): Promise<void> => {
+    for (const each of [shown.header, shown.feed]) await each.getByText(text).waitFor();
+    await expectTone(shown, 'calm');
+  };
+  let service = await serve();
+  const shown = await show(service);
+  const { page, header } = shown;
+  await says('No data · no source');
+  const commands = await page.locator('main .note pre').textContent();
+  const options = [...commands!.matchAll(/^holdfast serve (--\S+) /gm)].map(([, option]) => option);
+  expect(options).toEqual(['--scan', '--ledger-api', '--file']);
+  await end(service);
   await expectTone(shown, 'bad');
-  expect(await supply.textContent()).toBe(before);
 
-  await using second = await startService([...options, '--file', fixture('story-migration.scan.ndjson')]);
-  await second.until('/readyz', (status) => status === 200);
-  await header.getByText('Stored data').waitFor();
-  await supply.getByText(await newestTotal(second), { exact: true }).waitFor();
+  service = await serve('--file', STORY);
+  await says(`Stored data · ${STORY} has ended`);
+  const supply = card(page, 'Newest snapshot').locator('.figure.large dd');
+  const before = await newestTotal(service);
+  await supply.getByText(before, { exact: true }).waitFor();
+  await end(service);
+  expect(await supply.textContent()).toContain(before);
+
+  service = await serve('--file', fixture('story-migration.scan.ndjson'));
+  await service.until('/readyz', (status) => status === 200);
+  await supply.getByText(await newestTotal(service), { exact: true }).waitFor();
   await page.getByLabel('Migration').selectOption('0');
-  await supply.getByText(before!, { exact: true }).waitFor();
+  await supply.getByText(before, { exact: true }).waitFor();
+  await end(service);
+  service = await serve();
+  await says('Stored data · no source');
+  expect(await header.textContent()).toMatch(/ · newest snapshot \d+ days ago$/);
+  await end(service);
+  await using _reader = await serve('--read-only');
+  await says('Stored data · written by another process');
 });
 
 it('is green only while a source is followed and the service is ready', async () => {
@@ -126,46 +148,9 @@ it('says on every page that its source cannot be reached, why, and how often', a
   await shown.feed.getByText('Not ready', { exact: true }).waitFor();
   await expectTone(shown, 'busy');
   const errors = shown.feed.locator('.figure', { hasText: 'Consecutive errors' }).locator('dd');
-  await expect.poll(async () => Number(await errors.textContent())).toBeGreaterThan(2);
-  await (await show(service, '/snapshots')).header.getByText(refused).waitFor();
-});
-
-it('says without a source that data is stored, and how old it is', async () => {
-  const first = await startService([...data(), '--file', STORY]);
-  await first.until('/readyz', (status) => status === 200);
-  first.program.kill('SIGTERM');
-  await first.program.ended;
-  for (const [args, text] of [
-    [[], 'Stored data · no source'],
-    [['--read-only'], 'Stored data · written by another process'],
-  ] as const) {
-    await using service = await startService([...data(), ...args]);
-    await service.until('/readyz', (status) => status === 200);
-    const shown = await show(service);
-    for (const each of [shown.header, shown.feed]) await each.getByText(text).waitFor();
-    expect(await shown.header.textContent()).toMatch(/ · newest snapshot \d+ days ago$/);
-    await expectTone(shown, 'calm');
-  }
-});
-
-it('says of an empty service without a source how to give one', async () => {
-  await using service = await startService(data());
-  const shown = await show(service);
-  for (const each of [shown.header, shown.feed]) await each.getByText('No data · no source').waitFor();
-  await expectTone(shown, 'calm');
-  const commands = await shown.page.locator('main .note pre').textContent();
-  const options = [...commands!.matchAll(/^holdfast serve (--\S+) /gm)].map(([, option]) => option);
-  expect(options).toEqual(['--scan', '--ledger-api', '--file']);
-});
-
-it('says what is wrong although the feed goes on', async () => {
-  const file = directory.at('feed.ndjson');
-  writeFileSync(file, textOf([...LINES.slice(0, 6), '{"update_id":', ...LINES.slice(6)]));
-  await using service = await startService([...data(), '--file', file, '--on-bad-update', 'quarantine']);
-  await service.until('/readyz', (status) => status === 200);
-  const { feed } = await show(service);
-  await feed.getByText('1 update is quarantined').waitFor();
-  expect(await feed.locator('dd').last().textContent()).toBe('1 quarantined');
+  await expect.poll(async () => Number(await errors.textContent())).toBeGreaterThan(0);
+  await shown.page.getByRole('link', { name: 'Snapshots' }).click();
+  await shown.header.getByText(refused).waitFor();
 });
 
 it('says within a narrow screen where and why it is halted, and what to do', async () => {

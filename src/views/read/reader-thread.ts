@@ -1,9 +1,7 @@
 import type { Logger } from 'pino';
-import type { Asker } from '../../holdings/answer.ts';
 import type { Lookup, PartyTotals, Ranking, SnapshotPlace } from '../../holdings/facts.ts';
 import { HoldingsFault } from '../../holdings/holdings-fault.ts';
 import type { Question } from '../../holdings/question.ts';
-import { WaitingReads } from '../../holdings/reading/waiting-reads.ts';
 import type { AnswerRules } from '../../holdings/summary-answer.ts';
 import type { TableQuestion } from '../../holdings/table-question.ts';
 import type { TableForm, TableText } from '../../holdings/table-rows.ts';
@@ -33,9 +31,11 @@ export interface ReaderContract extends ThreadContract {
 const READ_MS_MAX = 10_000;
 /** A ranking reads every owner, and is made once for all who ask; it may take as many times as long, which with the wait is less than a connection may be silent. */
 const RANKING_TIMES_MAX = 4;
-/** One more than a client may use, so that one client cannot delay the others; more would not help on a machine of few cores. */
+/** More would not help on a machine of few cores. */
 const THREADS = 3;
-const THREADS_PER_CLIENT_MAX = 2;
+/** How long a read may wait to begin, and how many may wait; more would reach their time limit before they begin. */
+const WAIT_MS_MAX = 10_000;
+const WAITING_MAX = 256;
 /** The pause before a thread that failed is replaced: the next might fail at once. */
 const RESTART_MS = 1_000;
 
@@ -44,8 +44,6 @@ interface Read {
   readonly name: string;
   /** Asks a thread. */
   readonly call: (thread: Thread<ReaderContract>) => Promise<void>;
-  /** Who waits for it: several only for a ranking. */
-  readonly clients: Set<string>;
   readonly readMsMax: number;
   readonly reject: (error: unknown) => void;
 }
@@ -63,13 +61,12 @@ export type ReaderThreadsOptions = ReaderContract['data'] & {
 
 /**
  * Starts a thread, and the others with the first question, to answer questions outside the event loop. One that exceeds its time limit
- * (`read_too_long`) is terminated and replaced. A question whose signal aborts before a thread is free is dropped
- * (`not_begun`). No `client` gets all threads.
+ * (`read_too_long`) is terminated and replaced. A question that waits too long for a thread, or whose signal aborts before one is
+ * free, is dropped (`not_begun`). They are taken in the order they come.
  */
 export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }: ReaderThreadsOptions) {
   const readers = new Set<Reader>();
-  const waiting = new WaitingReads<Read>();
-  const threadsOf = (client: string): number => [...readers].filter(({ read }) => read?.clients.has(client)).length;
+  const waiting = new Set<Read>();
   let stopping = false;
   let started = 0;
 
@@ -94,8 +91,9 @@ export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }:
   function askNext(): void {
     for (const reader of readers) {
       if (reader.read !== null || reader.thread.hasEnded) continue;
-      const read = waiting.take(threadsOf, THREADS_PER_CLIENT_MAX);
+      const [read] = waiting;
       if (read === undefined) return;
+      waiting.delete(read);
       reader.read = read;
       void ask(reader, read);
     }
@@ -125,25 +123,38 @@ export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }:
     for (; started < threads; started++) startReader();
   }
 
+  function stop(read: Read, why: string): void {
+    if (waiting.delete(read)) read.reject(new HoldingsFault('not_begun', why));
+  }
+
   async function read<Answer>(
     name: string,
-    asker: Asker,
     call: (thread: Thread<ReaderContract>) => Promise<Answer>,
-    times = 1,
+    { signal, times = 1 }: { signal?: AbortSignal | undefined; times?: number } = {},
   ): Promise<Answer> {
+    if (waiting.size >= WAITING_MAX)
+      throw new HoldingsFault('not_begun', 'too many reads are waiting; try again later');
     const { promise, resolve, reject } = Promise.withResolvers<Answer>();
     const read: Read = {
       name,
       call: async (thread) => resolve(await call(thread)),
-      clients: new Set([asker.client]),
       readMsMax: readMsMax * times,
       reject,
     };
-    await waiting.wait(read, asker, () => {
-      startReaders(THREADS);
-      askNext();
-    });
-    return promise;
+    const leave = (): void => stop(read, 'the client went away');
+    const late = 'other reads took too long for this one to begin; try again later';
+    const deadline = setTimeout(() => stop(read, late), WAIT_MS_MAX);
+    signal?.addEventListener('abort', leave);
+    waiting.add(read);
+    startReaders(THREADS);
+    askNext();
+    try {
+      return await promise;
+    } finally {
+      clearTimeout(deadline);
+      // The same signal is that of all pages of a long answer, and a listener would keep each of them in memory.
+      signal?.removeEventListener('abort', leave);
+    }
   }
 
   // Most services are asked nothing that needs a thread; the first such question finds one that is up.
@@ -151,28 +162,20 @@ export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }:
   return {
     load: (): ReadLoad => ({
       busy: [...readers].filter((reader) => reader.read !== null).length,
-      waiting: waiting.length,
+      waiting: waiting.size,
     }),
-    json: (question: Question, asker: Asker) => read(question.answer, asker, (thread) => thread.call('json', question)),
-    table: (question: TableQuestion, form: TableForm, asker: Asker) =>
-      read(question.table, asker, (thread) => thread.call('table', { question, form })),
-    ranking: (place: SnapshotPlace, asker: Asker) =>
-      read(rankingOf(place), asker, (thread) => thread.call('ranking', place), RANKING_TIMES_MAX),
-    /** Another client waits for that ranking too: where it has not begun, it begins when either may have a thread. */
-    joinRanking(place: SnapshotPlace, client: string): void {
-      waiting.find(({ name }) => name === rankingOf(place))?.clients.add(client);
-      askNext();
-    },
-    numbered: (lookup: NumberedLookup, asker: Asker) =>
-      read('owners by number', asker, (thread) => thread.call('numbered', lookup)),
+    json: (question: Question, signal?: AbortSignal) =>
+      read(question.answer, (thread) => thread.call('json', question), { signal }),
+    table: (question: TableQuestion, form: TableForm, signal?: AbortSignal) =>
+      read(question.table, (thread) => thread.call('table', { question, form }), { signal }),
+    ranking: (place: SnapshotPlace) =>
+      read('ranking', (thread) => thread.call('ranking', place), { times: RANKING_TIMES_MAX }),
+    numbered: (lookup: NumberedLookup, signal?: AbortSignal) =>
+      read('owners by number', (thread) => thread.call('numbered', lookup), { signal }),
     async [Symbol.asyncDispose](): Promise<void> {
       stopping = true;
-      waiting.stopAll('the service is stopping');
+      for (const read of waiting) stop(read, 'the service is stopping');
       await Promise.all([...readers].map(({ thread }) => thread.terminate()));
     },
   };
-}
-
-function rankingOf({ migrationId, recordTime }: SnapshotPlace): string {
-  return `ranking of migration ${migrationId} at ${recordTime}`;
 }

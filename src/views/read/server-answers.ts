@@ -1,6 +1,6 @@
-import { type Answers, type Asker, answersFrom } from '../../holdings/answer.ts';
+import { type Answers, answersFrom, type SignalOf } from '../../holdings/answer.ts';
 import type { FactKind, Facts, HoldingsStore, Lookup, Ranking, SnapshotPlace } from '../../holdings/facts.ts';
-import { LastComputed } from '../../holdings/reading/last-computed.ts';
+import { LastComputed } from '../../holdings/last-computed.ts';
 import {
   type NumberedLookup,
   type ReaderThreads,
@@ -22,18 +22,14 @@ export function startAnswers(
   const threads = startReaderThreads(options);
   const rankings = createRankings();
   return {
-    async json(question, asker) {
-      return orElsewhere(near.json(question), () => threads.json(question, asker()));
+    async json(question, signalOf) {
+      return orElsewhere(near.json(question), () => threads.json(question, signalOf()));
     },
-    async table(question, form, asker) {
+    async table(question, form, signalOf) {
       // Others may wait for the same ranking, so it is computed even where this client goes away.
-      const ranked = rankings.over(
-        eventLoop,
-        (place) => threads.ranking(place, { client: asker().client }),
-        (place) => threads.joinRanking(place, asker().client),
-      );
-      const { table } = answersFrom(withNumbered(ranked, threads, asker), options.rules);
-      return orElsewhere(table(question, form), () => threads.table(question, form, asker()));
+      const ranked = rankings.over(eventLoop, threads.ranking);
+      const { table } = answersFrom(withNumbered(ranked, threads, signalOf), options.rules);
+      return orElsewhere(table(question, form), () => threads.table(question, form, signalOf()));
     },
     load: () => threads.load(),
     [Symbol.asyncDispose]: () => threads[Symbol.asyncDispose](),
@@ -41,14 +37,14 @@ export function startAnswers(
 }
 
 /** A store whose owners of a ranking are read by a thread where they are too many for the event loop. */
-function withNumbered(store: HoldingsStore, threads: ReaderThreads, asker: () => Asker): HoldingsStore {
+function withNumbered(store: HoldingsStore, threads: ReaderThreads, signalOf: SignalOf): HoldingsStore {
   return {
     async facts<K extends FactKind>(lookup: Lookup<K>): Promise<Facts<K>> {
       const facts = store.facts(lookup);
       if (lookup.kind !== 'numbered owners') return facts;
       return orElsewhere(
         facts,
-        async () => (await threads.numbered(lookup as unknown as NumberedLookup, asker())) as Facts<K>,
+        async () => (await threads.numbered(lookup as unknown as NumberedLookup, signalOf())) as Facts<K>,
       );
     },
   };
@@ -64,24 +60,18 @@ async function orElsewhere<T>(near: Promise<T>, elsewhere: () => Promise<T>): Pr
   }
 }
 
-/** Keeps the rankings of the last few snapshots requested. */
+/** The rankings of the last few snapshots requested: makes a store with them of one whose rankings `rank` computes. */
 export function createRankings() {
   const rankings = new LastComputed<Ranking>(
     ({ total, unlocked, locked }) => total.byteLength + unlocked.byteLength + locked.byteLength,
   );
   return {
-    /** A store with cached rankings; `rank` computes one that is not cached, `join` is called for one that is being computed. */
-    over: (
-      store: HoldingsStore,
-      rank: (place: SnapshotPlace) => Promise<Ranking>,
-      join: (place: SnapshotPlace) => void = () => {},
-    ): HoldingsStore => ({
+    over: (store: HoldingsStore, rank: (place: SnapshotPlace) => Promise<Ranking>): HoldingsStore => ({
       facts<K extends FactKind>(lookup: Lookup<K>): Promise<Facts<K>> {
         if (lookup.kind !== 'ranking') return store.facts(lookup);
         const { migrationId, recordTime } = lookup as unknown as SnapshotPlace;
-        const key = `${migrationId} ${recordTime}`;
-        if (rankings.isBeingComputed(key)) join({ migrationId, recordTime });
-        return rankings.of(key, () => rank({ migrationId, recordTime })) as Promise<Facts<K>>;
+        const ranked = rankings.of(`${migrationId} ${recordTime}`, () => rank({ migrationId, recordTime }));
+        return ranked as Promise<Facts<K>>;
       },
     }),
   };

@@ -6,7 +6,7 @@ import { type HostileCase, readCases } from '../../support/http/hostile-cases.ts
 import { exchange, parseAnswer, rawRequest } from '../../support/http/raw-request.ts';
 
 /** No table is worth its name that shrinks unseen. */
-const BAD_REQUESTS_MIN = 200;
+const BAD_REQUESTS_MIN = 100;
 
 const documentBytes = (area: string) => Buffer.from(JSON.stringify(DOCUMENTS[area]!.create('1')));
 const service = await listenHoldings({

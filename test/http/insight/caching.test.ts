@@ -31,12 +31,10 @@ const get = async (target: string, headers: Record<string, string> = {}): Promis
 describe.each(TARGETS)('an answer of %s', (target, until) => {
   test.each([
     [`migration_id=0&${until}=${NEWEST}`, FOR_EVER],
-    [`migration_id=0&${until}=2025-02-12T00:35:00Z`, FOR_EVER],
     [`migration_id=0&${until}=2025-02-12T00:35:00Z&format=csv`, FOR_EVER],
     [`migration_id=0&${until}=${LATER}`, 'no-cache'],
     [`${until}=${NEWEST}`, 'no-cache'],
     ['migration_id=0', 'no-cache'],
-    ['', 'no-cache'],
   ])('to ?%s says %s', async (query, said) => {
     const response = await get(`${target}?${query}`);
     expect(response.status).toBe(200);
@@ -78,14 +76,10 @@ describe.each(TARGETS)('an answer of %s', (target, until) => {
     expect(await type('format=csv', 'application/json')).toBe(csv);
     for (const [accept, wanted] of [
       ['text/csv', csv],
-      ['TEXT/CSV; charset=utf-8', csv],
       ['text/csv, */*;q=0.1', csv],
       ['application/json;q=0.5, text/csv', csv],
       ['application/json, text/csv', json],
-      ['application/json, text/csv;q=0.9', json],
       ['text/csv;q=0', json],
-      ['text/html, */*', json],
-      ['', json],
       [',;q=,text/csv;q=x', csv],
     ])
       expect(await type('', accept), accept).toBe(wanted);

@@ -26,7 +26,7 @@ const V1 = '/holdfast/v1';
 const folder = temporaryDirectory();
 afterAll(() => folder[Symbol.dispose]());
 
-const seeds = Array.from({ length: soakCount(3) }, (_, seed) => seed + 1);
+const seeds = Array.from({ length: soakCount(2) }, (_, seed) => seed + 1);
 
 describe.each(seeds)('the tables of random ledger %i', async (seed) => {
   const random = createRandom(seed);

@@ -2,14 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, it } from 'vitest';
 import { parseCases, runCase } from '../../support/users/cases.ts';
-import { type Asked, startProgramWorld } from '../../support/users/world.ts';
+import { startWorld, type World } from '../../support/users/world.ts';
 
 const FOLDER = join(import.meta.dirname, 'cases');
 
 describe.each(readdirSync(FOLDER))('%s', (file) => {
-  let world: Asked & AsyncDisposable;
+  let world: World;
   beforeAll(async () => {
-    world = await startProgramWorld();
+    world = await startWorld();
   });
   afterAll(() => world[Symbol.asyncDispose]());
 

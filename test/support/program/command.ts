@@ -31,8 +31,6 @@ export interface ListedCommand {
   readonly name: string;
   /** With its arguments: `dead-letters show <ID>`. */
   readonly usage: string;
-  /** It has commands of its own, and does nothing itself. */
-  readonly isGroup: boolean;
 }
 
 /** Every command that the help lists, and those that the help of a group lists. */
@@ -43,9 +41,9 @@ export async function listedCommands(...group: readonly string[]): Promise<reado
   for (const [, name = '', args = ''] of list.matchAll(/^ {2}([a-z-]+)((?: [[<]\S+)*)/gm)) {
     if (name === 'help') continue;
     const words = [...group, name];
-    const isGroup = args === '';
-    found.push({ name: words.join(' '), usage: words.join(' ') + args.replace(' [options]', ''), isGroup });
-    if (isGroup) found.push(...(await listedCommands(...words)));
+    found.push({ name: words.join(' '), usage: words.join(' ') + args.replace(' [options]', '') });
+    // A group has commands of its own.
+    if (args === '') found.push(...(await listedCommands(...words)));
   }
   return found;
 }

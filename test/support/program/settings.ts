@@ -1,8 +1,8 @@
 import { Command } from 'commander';
 import { vi } from 'vitest';
 import { loadConfig } from '../../../src/config/load-config.ts';
-import { environmentName, settingOption } from '../../../src/config/setting-kinds.ts';
 import { SETTINGS } from '../../../src/config/setting-list.ts';
+import { environmentName, settingOption } from '../../../src/setting-kinds.ts';
 
 /** The settings that arguments and an environment give, read as the program reads them. */
 export function settingsOf(

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import type { PostgresSettings } from '../../../src/scale/postgres-connection.ts';
+import type { PostgresSettings } from '../../../src/scale/postgres-settings.ts';
 import { accepts } from '../program/accepts.ts';
 import type { Ended } from '../program/command.ts';
 import { freePorts } from '../program/free-ports.ts';

@@ -1,6 +1,5 @@
 import { recordOf } from '../../../src/feed/kafka/kafka-record.ts';
-import type { GroupPosition } from '../../../src/scale/group-position.ts';
-import { type DecodedBatch, decodeBatch } from '../../../src/scale/partition-batch.ts';
+import { type DecodedBatch, decodeBatch, type GroupPosition } from '../../../src/scale/partition-batch.ts';
 import { TEN_MINUTES_US } from '../views/replayed.ts';
 import type { ReadEvent } from './fold.ts';
 

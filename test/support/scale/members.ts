@@ -1,8 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { type DecoderOptions, runDecoder } from '../../../src/scale/decoder.ts';
-import { createFigures, type DecoderFigures } from '../../../src/scale/decoder-member.ts';
+import { createFigures, type DecoderFigures, type DecoderOptions, runDecoder } from '../../../src/scale/decoder.ts';
 import { keepingLogger, type LogLine } from '../kafka/reading.ts';
 import { KILLED_SESSION_MS, STAYING_SESSION_MS } from '../kafka/sessions.ts';
 import { plainConnection } from '../kafka/topic.ts';

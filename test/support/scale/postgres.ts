@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { Client } from 'pg';
-import type { PostgresSettings } from '../../../src/scale/postgres-connection.ts';
+import type { PostgresSettings } from '../../../src/scale/postgres-settings.ts';
 import { freePorts } from '../program/free-ports.ts';
 
 export const POSTGRES_BIN = '/usr/lib/postgresql/15/bin';

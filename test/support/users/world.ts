@@ -1,11 +1,8 @@
-import { writeFileSync } from 'node:fs';
 import type { Users } from '../../../src/users/open-users.ts';
 import type { PlainKind } from '../../../src/users/user.ts';
 import { EMPTY_USER } from '../../../src/users/user-requests.ts';
-import { startProgram } from '../program/program.ts';
-import { temporaryDirectory } from '../program/temporary-directory.ts';
-import { PARTICIPANT_ID, type RunningArea, startArea } from './area.ts';
-import { type KeyServer, keyToken, makeKey, SECRET, type SigningKey, secretToken, startKeyServer } from './keys.ts';
+import { type RunningArea, startArea } from './area.ts';
+import { type KeyServer, keyToken, makeKey, type SigningKey, secretToken, startKeyServer } from './keys.ts';
 
 /** Somebody to ask: an address, and the tokens of the users there. */
 export interface Asked {
@@ -51,55 +48,6 @@ export async function startWorld(
     async [Symbol.asyncDispose]() {
       await area[Symbol.asyncDispose]();
       await keyServer[Symbol.asyncDispose]();
-    },
-  };
-}
-
-/** The same world in a process of the real program, created by requests. */
-export async function startProgramWorld(): Promise<Asked & AsyncDisposable> {
-  const { keyServer, keys } = await startKeys();
-  const directory = temporaryDirectory();
-  const authServices = [{ type: 'unsafe-jwt-hmac-256', secret: SECRET }];
-  writeFileSync(
-    directory.at('config.json'),
-    JSON.stringify({ participantId: PARTICIPANT_ID, ledger: { authServices } }),
-  );
-  const program = startProgram([
-    'serve',
-    '--port',
-    '0',
-    '--data',
-    directory.at('data'),
-    '--config',
-    directory.at('config.json'),
-  ]);
-  const url = String((await program.logged('listening')).url);
-  const token = tokensOf(keys);
-  const authorization = `Bearer ${await token('admin')}`;
-  const post = async (path: string, body: object): Promise<void> => {
-    const response = await fetch(url + path, {
-      method: 'POST',
-      headers: { authorization },
-      body: JSON.stringify(body),
-    });
-    if (response.status !== 200) throw new Error(`${path} answered ${response.status}: ${await response.text()}`);
-  };
-  for (const id of ['X', 'Y'] as const) {
-    const jwksUrl = `${keyServer.url}/${id}`;
-    await post('/v2/idps', { identityProviderConfig: { identityProviderId: id, issuer: ISSUER[id], jwksUrl } });
-    for (const { name, right } of residents(id)) {
-      const rights = right === null ? [] : [{ kind: { [right]: { value: {} } } }];
-      await post('/v2/users', { user: { id: name, identityProviderId: id }, rights });
-    }
-  }
-  await post('/v2/users', { user: { id: 'plain' } });
-  return {
-    url,
-    token,
-    async [Symbol.asyncDispose]() {
-      await program[Symbol.asyncDispose]();
-      await keyServer[Symbol.asyncDispose]();
-      directory[Symbol.dispose]();
     },
   };
 }

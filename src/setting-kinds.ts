@@ -1,10 +1,10 @@
 import { isIP } from 'node:net';
 import { Option } from 'commander';
 import { z } from 'zod';
-import { DURATION_EXPECTED, parseDuration } from '../ledger/duration.ts';
-import { isPartyId, PARTY_EXPECTED } from '../ledger/party.ts';
-import { Refusal } from '../refusal.ts';
-import { showGiven } from '../show-given.ts';
+import { DURATION_EXPECTED, parseDuration } from './ledger/duration.ts';
+import { isPartyId, PARTY_EXPECTED } from './ledger/party.ts';
+import { Refusal } from './refusal.ts';
+import { showGiven } from './show-given.ts';
 
 /** A setting as it is declared. Its option, environment variable and key in the configuration file share one name. */
 interface Facts {
@@ -28,7 +28,7 @@ type About = Omit<Facts, 'help' | 'expected' | 'placeholder' | 'isPath'> & { rea
 
 export type Setting<Value = unknown, Given = unknown> = Facts & Given & { readonly schema: z.ZodType<Value> };
 
-function kind<Value>(schema: z.ZodType<Value>, expected: string, placeholder: string | null, isPath = false) {
+export function kind<Value>(schema: z.ZodType<Value>, expected: string, placeholder: string | null, isPath = false) {
   return <const Given extends About = object>(help: string, about: Given = {} as Given): Setting<Value, Given> => ({
     schema,
     expected,
@@ -58,22 +58,6 @@ function isHttpUrl(text: string): boolean {
 
 export const httpUrl = z.string().refine(isHttpUrl);
 
-/** Whether the server's certificate is required, by the value of `sslmode`; it is always verified then. */
-export const SSL_MODES: Readonly<Record<string, boolean>> = { disable: false, require: true, 'verify-full': true };
-
-/** An address of a PostgreSQL server. A password in it would reach the log. */
-function isPostgresUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const { protocol, username, password, hostname, pathname, searchParams, hash } = new URL(text);
-  return (
-    ['postgres:', 'postgresql:'].includes(protocol) &&
-    [username, hostname, pathname.slice(1)].every((part) => part !== '') &&
-    [password, hash].every((part) => part === '') &&
-    [...searchParams.keys()].every((name) => name === 'sslmode') &&
-    Object.hasOwn(SSL_MODES, searchParams.get('sslmode') ?? 'disable')
-  );
-}
-
 export const matching = (pattern: RegExp, expected: string, placeholder: string) =>
   kind(z.string().regex(pattern), expected, placeholder);
 export const text = (expected: string, placeholder: string) => kind(nonEmpty, expected, placeholder);
@@ -85,11 +69,6 @@ export const httpAddresses = kind(
   listOf(httpUrl),
   'http or https addresses without a user, several separated by commas',
   'URL,...',
-);
-export const postgresUrl = kind(
-  z.string().refine(isPostgresUrl),
-  'a URL such as postgres://user@host:5432/database, without a password and with sslmode as its only parameter',
-  'URL',
 );
 export const party = kind(z.string().refine(isPartyId), PARTY_EXPECTED, 'PARTY');
 export const partiesOrAll = kind(
@@ -187,5 +166,7 @@ export function settingOption(
 export function parseAs<Value>(name: string, { schema, expected }: Setting<Value>, raw: unknown): Value {
   const parsed = schema.safeParse(raw);
   if (parsed.success) return parsed.data;
-  throw new Refusal(`${name}: given ${showGiven(raw)}, expected ${expected}`);
+  // A password in an address would reach the log.
+  const given = showGiven(raw).replaceAll(/:\/\/[^"]*@/g, '://...@');
+  throw new Refusal(`${name}: given ${given}, expected ${expected}`);
 }

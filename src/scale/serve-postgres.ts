@@ -1,17 +1,17 @@
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
-import { type Asker, answersFrom } from '../holdings/answer.ts';
+import { answersFrom, type SignalOf } from '../holdings/answer.ts';
 import { HoldingsFault } from '../holdings/holdings-fault.ts';
 import type { Question } from '../holdings/question.ts';
 import type { AnswerRules } from '../holdings/summary-answer.ts';
 import type { TableQuestion } from '../holdings/table-question.ts';
 import type { TableForm } from '../holdings/table-rows.ts';
-import { gauges } from '../http/prometheus.ts';
-import type { Health, Readiness } from '../http/service-operations.ts';
-import { describeServer, type PostgresSettings } from '../scale/postgres-connection.ts';
-import { openPostgresStore, type PostgresStore, type StoreStanding, sealingStops } from '../scale/postgres-store.ts';
-import { startSealer } from '../scale/sealer.ts';
-import { newestSnapshots, readiness, timeOrNull } from './health.ts';
+import { gauges, knownNow, shared } from '../http/prometheus.ts';
+import { type Health, newestSnapshots, type Readiness, readiness } from '../http/service-operations.ts';
+import { formatTime } from '../ledger/time.ts';
+import { describeServer, type PostgresSettings } from './postgres-settings.ts';
+import { openPostgresStore, type PostgresStore, sealingStops } from './postgres-store.ts';
+import { startSealer } from './sealer.ts';
 
 /** How often streams look for what is new, and how old the health that they are sent may be. */
 const STREAM_LOOK_MS = 1_000;
@@ -29,18 +29,17 @@ export function openPostgres(
   const sealer = startSealer(settings, logger);
   const name = describeServer(settings);
   const health = createPostgresHealth(store, { name, version, sealFailure: sealer.failure });
-  const answersOf = (asker: () => Asker) => answersFrom(store.for(asker().signal), rules);
+  const answersOf = (signalOf: SignalOf) => answersFrom(store.for(signalOf()), rules);
   let last: { readonly readiness: Promise<Readiness>; readonly atMs: number } | null = null;
   return {
-    holdings: {
-      name: { store: name },
-      store,
-      answers: {
-        json: (question: Question, asker: () => Asker) => answersOf(asker).json(question),
-        table: (question: TableQuestion, form: TableForm, asker: () => Asker) => answersOf(asker).table(question, form),
-      },
-      measure: (registry: Registry) => measurePostgres(registry, store),
+    name: { store: name },
+    store,
+    answers: {
+      json: (question: Question, signalOf: SignalOf) => answersOf(signalOf).json(question),
+      table: (question: TableQuestion, form: TableForm, signalOf: SignalOf) =>
+        answersOf(signalOf).table(question, form),
     },
+    measure: (registry: Registry) => measurePostgres(registry, store),
     health,
     async streamStatus() {
       if (last === null || performance.now() - last.atMs >= HEALTH_MS_MAX)
@@ -89,7 +88,7 @@ function createPostgresHealth(
           store: { name, available: true, ...counts },
           newest_snapshot_age_seconds: newestUs === undefined ? null : Math.floor((Date.now() - newestUs / 1e3) / 1e3),
           snapshots: newestSnapshots(newest),
-          seeded_at: timeOrNull(seededAt),
+          seeded_at: seededAt && formatTime(seededAt),
           dso,
           dso_pinned: true,
           last_error: sealFailure(),
@@ -104,20 +103,7 @@ function createPostgresHealth(
 
 /** What only the database knows is left out of `/metrics` while it is away. */
 function measurePostgres(registry: Registry, store: PostgresStore): void {
-  let reading: Promise<StoreStanding | null> | null = null;
-  /** The metrics of one request are of the same reading. */
-  const standing = (): Promise<StoreStanding | null> => {
-    reading ??= store
-      .standing()
-      .catch((error: unknown) => {
-        if (error instanceof HoldingsFault) return null;
-        throw error;
-      })
-      .finally(() => {
-        reading = null;
-      });
-    return reading;
-  };
+  const standing = shared(() => knownNow(store.standing()));
   const of = (figure: 'unsealed' | 'faults' | 'late') => async () => (await standing())?.[figure] ?? null;
   gauges(registry, {
     holdfast_store_unsealed_intervals: {

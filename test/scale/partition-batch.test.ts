@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { positionText, readPosition } from '../../src/scale/group-position.ts';
+import { positionText, readPosition } from '../../src/scale/partition-batch.ts';
 import { deadLetter } from '../../src/scale/partition-lane.ts';
 import { parseLedger, partyOf } from '../support/ledger/parse-ledger.ts';
 import { decodeLines, type LinesTask } from '../support/scale/decoded.ts';
@@ -41,7 +41,7 @@ function shown(lines: readonly string[], task: Partial<LinesTask> = {}): string[
 const SEED = ['C a import', 'M 00:11:00.000Z'];
 const BEHIND = ['A a 00:12:00.000Z', 'C e 00:12:00.000Z', 'C f 00:21:00.000Z'];
 
-describe('a partition that begins with a seed', () => {
+describe('a partition that begins with a snapshot import', () => {
   it('has its imports and its mark, and no update that it covers', () => {
     expect(IMPORTS).toHaveLength(1);
     expect(shown([...IMPORTS, MARK, ...LEDGER])).toEqual([...SEED, ...BEHIND]);
@@ -89,7 +89,7 @@ describe('a partition that begins with a seed', () => {
   });
 });
 
-describe('half a seed', () => {
+describe('an incomplete snapshot import', () => {
   const others = [
     ...LEDGER,
     ...NEWER,
@@ -123,7 +123,7 @@ describe('half a seed', () => {
   });
 });
 
-describe('a seed of a migration that has begun', () => {
+describe('a snapshot import of a migration that has begun', () => {
   const begun = LEDGER.slice(0, 2);
 
   it.each(['halt', 'quarantine'] as const)(
@@ -169,4 +169,35 @@ it('a checkpoint behind the time reached says nothing', () => {
     ...shown(LEDGER),
     'T 00:22:00.000Z',
   ]);
+});
+
+describe('an update of an interval before the one that its partition has reached', () => {
+  const [first, next, late, last] = ledger('00:05 : +a alice 10\n00:25 : +b bob 5\n00:06 : -a\n00:26 : -b');
+  const [early, later] = ['C a 00:05:00.000Z', 'C b 00:25:00.000Z'];
+
+  it('is a dead letter, also after a restart', () => {
+    const all = [first!, next!, late!, last!];
+    expect(shown(all)).toEqual([early, later, 'halted disorder']);
+    expect(shown(all, { onBadUpdate: 'quarantine' })).toEqual([
+      early,
+      later,
+      'A b 00:26:00.000Z',
+      'quarantined disorder',
+    ]);
+    expect(shown([late!], { from: decode([first!, next!]).position })).toEqual(['halted disorder']);
+  });
+
+  it.each<[Format, string]>([
+    ['scan', 'record_time'],
+    ['ledger-api', 'recordTime'],
+  ])('of %s is refused for its field %s', (format, field) => {
+    const lines = ledger('00:05 : +a alice 10\n00:25 : +b bob 5\n00:06 : -a', format);
+    expect(decode(lines).bad.map(({ fault }) => fault.field)).toEqual([field]);
+  });
+
+  it('within the open interval comes twice and in any order, and the time reached stays', () => {
+    const ends = [first!, last!];
+    expect(shown([...ends, next!, last!])).toEqual([early, 'A b 00:26:00.000Z', later, 'A b 00:26:00.000Z']);
+    expect(decode([...ends, next!, last!]).position.last).toEqual(decode(ends).position.last);
+  });
 });

@@ -2,24 +2,14 @@
 const KEPT_MAX = 4;
 const KEPT_BYTES_MAX = 64 * 2 ** 20;
 
-interface Kept<Value> {
-  readonly value: Promise<Value>;
-  /** Null while it is being computed. */
-  bytes: number | null;
-}
-
 /** Values of the last few keys that were asked for. One that is being computed is awaited, not computed a second time. */
 export class LastComputed<Value> {
   readonly #bytesOf: (value: Value) => number;
-  /** The least recently asked for comes first. */
-  readonly #kept = new Map<string, Kept<Value>>();
+  /** The least recently asked for comes first; of one that is being computed the size is null. */
+  readonly #kept = new Map<string, { readonly value: Promise<Value>; bytes: number | null }>();
 
   constructor(bytesOf: (value: Value) => number) {
     this.#bytesOf = bytesOf;
-  }
-
-  isBeingComputed(key: string): boolean {
-    return this.#kept.get(key)?.bytes === null;
   }
 
   of(key: string, compute: () => Promise<Value>): Promise<Value> {
@@ -29,21 +19,14 @@ export class LastComputed<Value> {
     return kept.value;
   }
 
-  forget(key: string): void {
-    this.#kept.delete(key);
-  }
-
-  #begin(key: string, value: Promise<Value>): Kept<Value> {
-    const kept: Kept<Value> = { value, bytes: null };
+  #begin(key: string, value: Promise<Value>): { readonly value: Promise<Value>; bytes: number | null } {
+    const kept = { value, bytes: null as number | null };
     value.then(
       (computed) => {
         kept.bytes = this.#bytesOf(computed);
         this.#forgetOldest();
       },
-      () => {
-        // Meanwhile it may have been forgotten and another one begun.
-        if (this.#kept.get(key) === kept) this.forget(key);
-      },
+      () => this.#kept.delete(key),
     );
     return kept;
   }
@@ -54,7 +37,7 @@ export class LastComputed<Value> {
     let bytes = computed.reduce((sum, each) => sum + each.bytes, 0);
     while (computed.length > KEPT_MAX || (bytes > KEPT_BYTES_MAX && computed.length > 1)) {
       const oldest = computed.shift()!;
-      this.forget(oldest.key);
+      this.#kept.delete(oldest.key);
       bytes -= oldest.bytes;
     }
   }
