@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { type DecodedBatch, type DecodedMessage, messagesOf, sha256Of } from '../../feed/decoded-batch.ts';
 import type { NamedSource, Reached } from '../../feed/source.ts';
 import type { Micros } from '../../ledger/time.ts';
-import { parseColumn } from '../store/columns.ts';
+import { parseColumn } from '../store/stored-rows.ts';
 
 /** How far one lane was read. */
 export interface LaneState {

@@ -205,7 +205,7 @@ export class ViewsWriter implements Disposable {
     this.#broken = true;
     const rules: ApplyRules = { ...this.options, periodUs: this.#periodUs, now };
     const messages = messagesOf(batch, from, to);
-    this.#batch.fetch(idHashesOf(messages));
+    this.#batch.contracts.fetch(idHashesOf(messages));
     for (let i = from; i < to; i++) {
       if (decided.has(i)) {
         this.#batch.counts.decided += 1;
