@@ -1,7 +1,7 @@
 import { requireFollowed } from '../holdings/holdings-fault.ts';
 import { type Summary, summaryFacts, summaryV0, summaryV1 } from '../holdings/summary-answer.ts';
 import { parseInt64 } from '../json/exact-number.ts';
-import { isPartyId, PARTY_EXPECTED } from '../ledger/party.ts';
+import { isPartyId, PARTY_EXPECTED } from '../ledger/ledger-ids.ts';
 import { parseRequestTime } from '../ledger/time.ts';
 import { Refusal } from '../refusal.ts';
 import { showGiven } from '../show-given.ts';
