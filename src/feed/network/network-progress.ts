@@ -77,13 +77,13 @@ export class NetworkProgress {
   ) {
     this.#kind = kind;
     this.#logger = logger;
-    this.#stored = stored.lanes.get(LANE)?.cursor ?? null;
+    this.#stored = stored.lanes.get(LANE)?.resumeToken ?? null;
     this.#telemetry = { ...NOTHING_READ, ...initial };
   }
 
-  messageOf({ bytes, decoded }: ImportMessage, cursor: string): Message {
+  messageOf({ bytes, decoded }: ImportMessage, resumeToken: string): Message {
     this.#messages += 1;
-    return { lane: LANE, offset: this.#messages, cursor, bytes, ...(decoded && { decoded }) };
+    return { lane: LANE, offset: this.#messages, resumeToken, bytes, ...(decoded && { decoded }) };
   }
 
   /** What a source reports. */
@@ -195,7 +195,7 @@ export function networkKind<Settings>(
   return {
     kind,
     resumes: true,
-    placeOf: ({ offset, cursor = null }) => ({ item: offset, up_to: cursor }),
+    locationOf: ({ offset, resumeToken = null }) => ({ item: offset, up_to: resumeToken }),
     open,
     status: (name, state) => networkStatus({ name, kind }, state),
   };
@@ -225,7 +225,7 @@ function networkStatus(
   return {
     ...{ stopped, degraded, caughtUpAt, lagSeconds, lagMessages: null, lagBytes: null },
     blocking: [figures.contradiction, errors > 0 ? lastError : null].filter((reason) => reason != null),
-    details: { position: lanes.get(LANE)?.cursor ?? null, network },
+    details: { position: lanes.get(LANE)?.resumeToken ?? null, network },
   };
 }
 
