@@ -1,7 +1,7 @@
 import { requireFollowed } from '../holdings/holdings-fault.ts';
 import { type Summary, summaryFacts, summaryV0, summaryV1 } from '../holdings/summary-answer.ts';
 import { PARAMETERS } from '../holdings/table-question.ts';
-import { isPartyId, PARTY_EXPECTED } from '../ledger/party.ts';
+import { isPartyId, PARTY_EXPECTED } from '../ledger/ledger-ids.ts';
 import { Refusal } from '../refusal.ts';
 import { showGiven } from '../show-given.ts';
 import { openViewsStore } from '../views/read/views-store.ts';

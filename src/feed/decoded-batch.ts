@@ -3,8 +3,8 @@ import { tryDecode } from '../decode/decode-message.ts';
 import { identify } from '../decode/identify.ts';
 import { BadUpdate, type Fault } from '../ledger/bad-update.ts';
 import { expiryOf } from '../ledger/coin.ts';
-import { contractIdHash } from '../ledger/contract-id.ts';
 import { archivedLine, createdLine, ITEM_BYTES, itemOf } from '../ledger/digest.ts';
+import { contractIdHash } from '../ledger/ledger-ids.ts';
 import type { CoinEntity, Entity } from '../ledger/templates.ts';
 import { parseLedgerTime } from '../ledger/time.ts';
 import {

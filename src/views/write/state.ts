@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { idText, type StoredId, storedId } from '../../ledger/contract-id.ts';
+import { idText, type StoredId, storedId } from '../../ledger/ledger-ids.ts';
 import type { Entity } from '../../ledger/templates.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { followedIn, parseColumn } from '../store/stored-rows.ts';
