@@ -151,18 +151,6 @@ describe('serve --scan in an empty directory', () => {
 });
 
 describe('a network is continued', () => {
-  it('after a file that ends with a snapshot import', async () => {
-    scan.add(...LINES);
-    const feed = seededFeed(LINES, { recordTime: at(200) });
-    const lines = feed.slice(0, feed.findIndex((line) => line.startsWith('{"seed"')) + 1);
-    await replayInto(data(), [directory.writeLines('import.ndjson', lines)], { dso: DSO });
-    {
-      await using service = await serve({ start: 'snapshot' });
-      await service.until('/readyz', { ready: true });
-    }
-    await expectViews(feed);
-  });
-
   it('after another source, whose resume tokens it does not know, which then cannot come back', async () => {
     const topic = { name: 'topic t', kind: TOPIC_KIND };
     const identity = '{"clusterId":"c","topic":"t"}';
