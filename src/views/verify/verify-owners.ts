@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { getOrMake } from '../../get-or-make.ts';
 import { formatAmount } from '../../ledger/amount.ts';
 import { expiryRound } from '../../ledger/coin.ts';
-import { idText, storedIdHash } from '../../ledger/contract-id.ts';
+import { idText, storedIdHash } from '../../ledger/ledger-ids.ts';
 import { coinEntity } from '../../ledger/templates.ts';
 import { expiryColumn, unitsOf } from '../store/stored-rows.ts';
 import { decodeVersion, encodeVersion, noSums, type Sums, type SumTerms } from '../store/totals.ts';

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import type { CoinOrigin } from '../../feed/decoded-batch.ts';
-import { type StoredId, storedId } from '../../ledger/contract-id.ts';
+import { type StoredId, storedId } from '../../ledger/ledger-ids.ts';
 import { rowOrder } from '../store/row-order.ts';
 import { BulkRows, expiryColumn, unitsColumn } from '../store/stored-rows.ts';
 import { type ArchivedCoin, type Contracts, isActive, type PendingCoin } from './contracts.ts';

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { ContractEvent, NewCoin } from '../../feed/decoded-batch.ts';
 import { type ComparedCoin, expiryOf } from '../../ledger/coin.ts';
-import { idText, type StoredId } from '../../ledger/contract-id.ts';
+import { idText, type StoredId } from '../../ledger/ledger-ids.ts';
 import { HashIndex } from '../store/hash-index.ts';
 import { type CoinRow, coinTerms, unitsOf } from '../store/stored-rows.ts';
 import type { SumTerms } from '../store/totals.ts';

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import type { ContractEvent } from '../../feed/decoded-batch.ts';
-import { idText, type StoredId, storedId, storedIdHash } from '../../ledger/contract-id.ts';
+import { idText, type StoredId, storedId, storedIdHash } from '../../ledger/ledger-ids.ts';
 import type { OpenRound } from '../../ledger/update.ts';
 
 /** An open mining round active now. */

@@ -9,10 +9,10 @@ import { checkpointKey, IMPORT_TIME, type LaneState, newLane } from './positions
 import { type MigrationState, newMigration, UNFINISHED_IMPORT, type WriterState } from './state.ts';
 
 /** Whether there is anything to store: new lanes, or a source of which nothing is applied yet. */
-export function isNews(state: WriterState, { identity, cursors, dso, restarts, followed }: SourceStart): boolean {
+export function isNews(state: WriterState, { identity, resumeTokens, dso, restarts, followed }: SourceStart): boolean {
   if (restarts === true || (dso !== undefined && dso !== state.dso)) return true;
   if (followed !== undefined && state.followed === null) return true;
-  const isKnown = [...cursors.keys()].every((lane) => state.lanes.has(lane));
+  const isKnown = [...resumeTokens.keys()].every((lane) => state.lanes.has(lane));
   return state.feed !== identity || !isKnown || !isBegun(state);
 }
 
@@ -81,17 +81,17 @@ export function furthestOf(state: WriterState, time: 'timeReached' | 'updateTime
  * must overlap with those (PossibleGap).
  */
 export function noteSourceStart(state: WriterState, start: SourceStart, source: string): void {
-  const { identity, cursors, dso, followed, takesOver } = start;
+  const { identity, resumeTokens, dso, followed, takesOver } = start;
   state.feed = identity;
   if (followed !== undefined) state.followed = new Set(followed);
   if (dso !== undefined) {
     state.dso = dso;
     state.dsoPinned = true;
   }
-  for (const [lane, cursor] of cursors) {
+  for (const [lane, resumeToken] of resumeTokens) {
     if (state.lanes.has(lane)) continue;
-    const begun = newLane(source, { start: cursor, cursor });
-    // Its cursor proves that it begins where the others end.
+    const begun = newLane(source, { start: resumeToken, resumeToken });
+    // Its resume token proves that it begins where the others end.
     if (takesOver === true) begun.furthest = furthestOf(state);
     state.lanes.set(lane, begun);
   }
@@ -106,7 +106,7 @@ export function noteSourceStart(state: WriterState, start: SourceStart, source: 
 
 /** Whether anything of the source that resumes was applied. */
 function isBegun({ lanes }: WriterState): boolean {
-  return [...lanes.values()].some(({ start, cursor }) => start !== null && cursor !== start);
+  return [...lanes.values()].some(({ start, resumeToken }) => start !== null && resumeToken !== start);
 }
 
 /** What a directory is, and what people decided: not of the seed. */
@@ -294,8 +294,8 @@ function timesOf(content: UpdateContent | Checkpoint | SeedMark): Checkpoint['ti
 }
 
 /** Whether the lane's source continues at a position of its own: it has brought something, or takes over what others have. */
-function holdsPosition({ start, cursor, furthest }: LaneState): boolean {
-  return start !== null && (cursor !== start || furthest !== null);
+function holdsPosition({ start, resumeToken, furthest }: LaneState): boolean {
+  return start !== null && (resumeToken !== start || furthest !== null);
 }
 
 /**

@@ -14,7 +14,7 @@ async function* decodedBatches(
   { migrationId, signal }: { migrationId: number; signal: AbortSignal },
 ): AsyncGenerator<DecodedBatch | SourceStart> {
   for await (const batch of messageBatches(source, signal)) {
-    yield 'identity' in batch ? batch : decodeBatch(batch, Buffer.alloc(0), migrationId);
+    yield 'identity' in batch ? batch : decodeBatch(batch.messages, Buffer.alloc(0), migrationId);
   }
 }
 
@@ -47,7 +47,7 @@ export function openInlineFeed(source: Source, { migrationId }: { migrationId: n
       coming = null;
       return result.done === true ? 'end' : result.value;
     },
-    stored: (cursors, furthest) => source.stored?.(cursors, furthest),
+    stored: (resumeTokens, furthest) => source.stored?.(resumeTokens, furthest),
     applied: () => {},
     async [Symbol.asyncDispose]() {
       abort.abort();
