@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { Option } from 'commander';
 import { z } from 'zod';
 import { DURATION_EXPECTED, parseDuration } from './ledger/duration.ts';
-import { isPartyId, PARTY_EXPECTED } from './ledger/party.ts';
+import { isPartyId, PARTY_EXPECTED } from './ledger/ledger-ids.ts';
 import { Refusal } from './refusal.ts';
 import { showGiven } from './show-given.ts';
 

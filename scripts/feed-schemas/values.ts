@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { CONTRACT_ID_CHARS_MAX, NODE_MAX } from '../../src/decode/values.ts';
 import { parseAmount } from '../../src/ledger/amount.ts';
 import { NESTING_MAX } from '../../src/ledger/canonical-json.ts';
-import { isPartyId } from '../../src/ledger/party.ts';
+import { isPartyId } from '../../src/ledger/ledger-ids.ts';
 import { parseLedgerTime } from '../../src/ledger/time.ts';
 
 /**

@@ -71,3 +71,14 @@ export function formOf({ json, csv }: Invocation['options']): 'json' | 'csv' | '
   if (json === true && csv === true) throw new Refusal('--csv: given with --json, expected one of them');
   return json === true ? 'json' : csv === true ? 'csv' : 'people';
 }
+
+/** The address of another Holdfast, or of a service. Throws a Refusal that repeats no password. */
+export function addressOf(name: string, text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  const hasLogin = url !== null && url.username + url.password !== '';
+  if (url !== null && /^https?:$/.test(url.protocol) && !hasLogin) return url;
+  const given = hasLogin ? 'one with a user or password' : showGiven(text);
+  throw new Refusal(
+    `${name}: given ${given}, expected the http(s) address of a Holdfast, such as http://10.0.0.7:8080`,
+  );
+}

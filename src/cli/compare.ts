@@ -4,10 +4,9 @@ import { formatTime } from '../ledger/time.ts';
 import { Refusal } from '../refusal.ts';
 import { type Compared, compareMigration, ownReplica, type Wanted } from '../service/compare-digests.ts';
 import { otherReplica } from '../service/other-holdfast.ts';
-import { showGiven } from '../show-given.ts';
 import { readUpdateOrder, type UpdateOrder } from '../views/read/stored-status.ts';
 import { openViewsStore } from '../views/read/views-store.ts';
-import { type CliCommand, EXIT, type Invocation, parseOption } from './command.ts';
+import { addressOf, type CliCommand, EXIT, type Invocation, parseOption } from './command.ts';
 import { safeText } from './terminal.ts';
 
 export const compareCommand: CliCommand = {
@@ -24,7 +23,7 @@ export const compareCommand: CliCommand = {
       .option('--to <TIME>', 'up to this time (default: the newest snapshot that both have)')
       .option('--json', 'print JSON for programs'),
   run: async ({ args, options, config, terminal: { stdout, stderr, stopSignal } }) => {
-    const url = parseUrl(args[0]!);
+    const url = addressOf('URL', args[0]!);
     const wanted = parseRange(options);
     const migration = parseOption(options, 'migration', PARAMETERS.migration_id);
     using store = openViewsStore(config.dataDir);
@@ -47,14 +46,6 @@ export const compareCommand: CliCommand = {
     return found.every(({ firstDifferent }) => firstDifferent === null) ? EXIT.ok : EXIT.differs;
   },
 };
-
-function parseUrl(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : null;
-  if (url !== null && /^https?:$/.test(url.protocol) && url.username + url.password === '') return url;
-  // A password is not repeated.
-  const given = url === null || url.username + url.password === '' ? showGiven(text) : 'one with a user or password';
-  throw new Refusal(`URL: given ${given}, expected the http(s) address of a Holdfast, such as http://10.0.0.7:8080`);
-}
 
 function parseRange(options: Invocation['options']): Wanted {
   const from = parseOption(options, 'from', PARAMETERS.from);

@@ -7,7 +7,7 @@ import { askHoldfast } from '../service/other-holdfast.ts';
 import { readVersion } from '../version.ts';
 import { openStoredStatus } from '../views/read/stored-status.ts';
 import { openViewsStore } from '../views/read/views-store.ts';
-import type { CliCommand } from './command.ts';
+import { addressOf, type CliCommand } from './command.ts';
 import { type Fact, formatFacts, safeJson } from './terminal.ts';
 
 const ANSWER_MS_MAX = 10_000;
@@ -48,7 +48,7 @@ export const statusCommand: CliCommand = {
     if (options.json === true && options.watch === true)
       throw new Refusal('--json: given with --watch, expected one of them');
     const name = url ?? config.dataDir;
-    const read = url === undefined ? () => readDirectory(config.dataDir) : () => readService(requireUrl(url));
+    const read = url === undefined ? () => readDirectory(config.dataDir) : () => readService(addressOf('--url', url));
     const isWatched = options.watch === true;
     const signal = terminal.stopSignal();
     for (let before: Reading | null = null; ; ) {
@@ -70,14 +70,9 @@ export const statusCommand: CliCommand = {
   },
 };
 
-function requireUrl(given: string): string {
-  if (URL.canParse(given) && /^https?:$/.test(new URL(given).protocol)) return given;
-  throw new Refusal(`--url ${given}: expected the address of a service, such as http://127.0.0.1:8080`);
-}
-
-async function readService(url: string): Promise<Reading> {
+async function readService({ href }: URL): Promise<Reading> {
   const ask = async <Answer>(path: string, schema: z.ZodType<Answer>): Promise<Answer> => {
-    const asked = new URL(url.replace(/\/*$/, path));
+    const asked = new URL(href.replace(/\/*$/, path));
     const { answer } = await askHoldfast(asked, AbortSignal.timeout(ANSWER_MS_MAX));
     const parsed = schema.safeParse(answer);
     if (parsed.success) return parsed.data;

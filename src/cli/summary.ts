@@ -1,19 +1,12 @@
 import { requireFollowed } from '../holdings/holdings-fault.ts';
 import { type Summary, summaryFacts, summaryV0, summaryV1 } from '../holdings/summary-answer.ts';
-import { parseInt64 } from '../json/exact-number.ts';
-import { isPartyId, PARTY_EXPECTED } from '../ledger/party.ts';
-import { parseRequestTime } from '../ledger/time.ts';
+import { PARAMETERS } from '../holdings/table-question.ts';
+import { isPartyId, PARTY_EXPECTED } from '../ledger/ledger-ids.ts';
 import { Refusal } from '../refusal.ts';
 import { showGiven } from '../show-given.ts';
 import { openViewsStore } from '../views/read/views-store.ts';
 import { type CliCommand, parseOption } from './command.ts';
 import { formatTable } from './terminal.ts';
-
-const TIME = {
-  parse: parseRequestTime,
-  expected: 'a time with Z or an offset, in UTC within the years 0001-9999, such as 2025-02-14T15:00:00Z',
-};
-const INT64 = { parse: parseInt64, expected: 'an integer of 64 bits' };
 
 export const summaryCommand: CliCommand = {
   usage: 'summary',
@@ -33,12 +26,12 @@ export const summaryCommand: CliCommand = {
   run: async ({ options, config, terminal }) => {
     const request = {
       owners: parseOwners(options.owner as readonly string[], config.ownersMax),
-      recordTime: parseOption(options, 'at', TIME),
+      recordTime: parseOption(options, 'at', PARAMETERS.record_time),
       match: 'exact',
-      migrationId: parseOption(options, 'migration', INT64),
+      migrationId: parseOption(options, 'migration', PARAMETERS.migration_id),
     } as const;
     // Null: the lowest open one.
-    const round = parseOption(options, 'round', INT64);
+    const round = parseOption(options, 'round', PARAMETERS.migration_id);
     using store = openViewsStore(config.dataDir);
     await requireFollowed(store, request.owners);
     const facts = await store.facts(summaryFacts(request, round ?? 'lowest open'));

@@ -3,7 +3,6 @@ import { MayBeRounded, parseExactJson } from '../json/exact-number.ts';
 import { parseErrorAt } from '../json/parse-error.ts';
 import { BadUpdate, type FaultCode } from '../ledger/bad-update.ts';
 import type { Decoded, SeedMark } from '../ledger/update.ts';
-import { ignoredMessage } from './create.ts';
 import { decodeLedgerApi, type LedgerApiOptions, looksLikeLedgerApi } from './ledger-api.ts';
 import { type PartialTransaction, readPartially } from './partial/transaction.ts';
 import { decodePartialTransaction, decodeScan, looksLikeScan } from './scan.ts';
@@ -87,7 +86,7 @@ export function decodeWhole(bytes: Uint8Array, options: LedgerApiOptions): Decod
 }
 
 function decodeValue(message: unknown, options: LedgerApiOptions): Decoded {
-  if (message === null) return ignoredMessage('null value');
+  if (message === null) return { kind: 'ignored', what: 'null value' };
   if (!isWire(message)) throw notAFeed(message);
   const decoded = within(atTop, () => {
     if (looksLikeScan(message)) return decodeScan(message);

@@ -1,14 +1,6 @@
 import { isImportTime, type Micros } from '../ledger/time.ts';
-import type { Checkpoint, Ignored, LedgerEvent, LedgerUpdate } from '../ledger/update.ts';
-import {
-  type Collected,
-  type CreateFields,
-  collect,
-  type IgnoredEvent,
-  ignoredMessage,
-  readCreate,
-  readEntity,
-} from './create.ts';
+import type { Checkpoint, Ignored, IgnoredEvent, LedgerEvent, LedgerUpdate } from '../ledger/update.ts';
+import { type Collected, type CreateFields, collect, readCreate, readEntity } from './create.ts';
 import {
   fault,
   isWire,
@@ -55,8 +47,8 @@ export function decodeLedgerApi(message: Wire, options: LedgerApiOptions): Ledge
   const { update } = message;
   if (!isWire(update)) return readUpdate(message, options, TRANSACTION);
   const kind = onlyKey(update, UPDATE_KINDS, 'update') ?? unknownKind(update);
-  if (kind === null) return ignoredMessage('unknown update kind');
-  if (kind === 'TopologyTransaction') return ignoredMessage('topology transaction');
+  if (kind === null) return { kind: 'ignored', what: 'unknown update kind' };
+  if (kind === 'TopologyTransaction') return { kind: 'ignored', what: 'topology transaction' };
   const value = readObject(readObject(update[kind], `update.${kind}`).value, `update.${kind}.value`);
   if (kind === 'OffsetCheckpoint') return decodeCheckpoint(value, options);
   return readUpdate(value, options, kind === 'Transaction' ? TRANSACTION : REASSIGNMENT);
@@ -188,7 +180,7 @@ function readAssigned(value: unknown, path: () => string): LedgerEvent | Ignored
 
 function decodeCheckpoint(value: Wire, { migrationId }: LedgerApiOptions): Checkpoint | Ignored {
   const list = readList(value.synchronizerTimes, 'synchronizerTimes');
-  if (list.length === 0) return ignoredMessage('empty checkpoint');
+  if (list.length === 0) return { kind: 'ignored', what: 'empty checkpoint' };
   const times = list.map((item, index) => {
     const path = `synchronizerTimes[${index}]`;
     const wire = readObject(item, path);

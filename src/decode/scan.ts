@@ -1,6 +1,6 @@
 import { isImportTime } from '../ledger/time.ts';
-import type { LedgerEvent, LedgerUpdate } from '../ledger/update.ts';
-import { type Collected, type CreateFields, collect, type IgnoredEvent, readCreate, readEntity } from './create.ts';
+import type { IgnoredEvent, LedgerEvent, LedgerUpdate } from '../ledger/update.ts';
+import { type Collected, type CreateFields, collect, readCreate, readEntity } from './create.ts';
 import type { PartialTransaction } from './partial/transaction.ts';
 import {
   fault,

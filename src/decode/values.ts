@@ -1,6 +1,6 @@
 import { ExactNumber, INT64_MAX, MayBeRounded, NUMBER_CHARS_MAX } from '../json/exact-number.ts';
 import { BadUpdate } from '../ledger/bad-update.ts';
-import { isPartyId, PARTY_EXPECTED } from '../ledger/party.ts';
+import { isPartyId, PARTY_EXPECTED } from '../ledger/ledger-ids.ts';
 import { LEDGER_TIME_EXPECTED, type Micros, parseLedgerTime } from '../ledger/time.ts';
 
 /** A JSON object as it was parsed: nothing in it is validated yet. */

@@ -3,39 +3,74 @@ import { tryDecode } from '../decode/decode-message.ts';
 import { identify } from '../decode/identify.ts';
 import { BadUpdate, type Fault } from '../ledger/bad-update.ts';
 import { expiryOf } from '../ledger/coin.ts';
-import { contractIdHash } from '../ledger/contract-id.ts';
 import { archivedLine, createdLine, ITEM_BYTES, itemOf } from '../ledger/digest.ts';
+import { contractIdHash } from '../ledger/ledger-ids.ts';
 import type { CoinEntity, Entity } from '../ledger/templates.ts';
 import { parseLedgerTime } from '../ledger/time.ts';
-import type { Checkpoint, Coin, Ignored, LedgerEvent, LedgerUpdate, OpenRound, SeedMark } from '../ledger/update.ts';
+import {
+  type Checkpoint,
+  type Coin,
+  type Decoded,
+  IGNORED_EVENTS,
+  type Ignored,
+  type LedgerEvent,
+  type LedgerUpdate,
+  type OpenRound,
+  type SeedMark,
+} from '../ledger/update.ts';
 import { LINE_BYTES_MAX } from './limits.ts';
 import type { Message } from './source.ts';
 
-/** A batch of consecutive messages as the decode threads hand it to the writer: plain objects, for a structured clone. */
+/**
+ * A batch of consecutive messages as the decode threads hand it to the writer, by a structured clone. Most messages concern no coin:
+ * an object for each would cost more than to decode it. `messageAt` returns a message.
+ */
 export interface DecodedBatch {
-  readonly messages: readonly DecodedMessage[];
+  readonly length: number;
+  /** The numbers of each message, behind a row of zeros. */
+  readonly rows: Float64Array;
+  /** The update ids and resume tokens, one after the other. */
+  readonly text: string;
+  readonly lanes: readonly string[];
+  readonly headers: readonly UpdateHeader[];
+  /** What updates have besides header and numbers; other messages as a whole. */
+  readonly parts: readonly (UpdatePart | OtherContent)[];
   /** The messages' own bytes, one after the other, for hashes and dead letters. */
   readonly raw: Uint8Array;
   /** The digest items of the batch's coins and archives (docs/digest.md), ITEM_BYTES each. */
   readonly items: Uint8Array;
 }
 
+/** What many updates have in common: one object for all of a batch. */
+type UpdateHeader = Pick<LedgerUpdate, 'kind' | 'format' | 'migrationId' | 'synchronizerId'>;
+type UpdatePart = Pick<UpdateContent, 'events' | 'seed'>;
+type OtherContent = Checkpoint | SeedMark | Ignored | Undecodable;
+
+/**
+ * The columns of `rows`. What has an end begins at the end in the row before. LANE, HEADER and PART number the entries of their
+ * lists; -1 and NaN: none. The last are counts of ignored events, one for each reason.
+ */
+const [OFFSET, LANE, RAW_END, ID_END, TOKEN_END, HEADER, PART, RECORD_TIME, LEDGER_OFFSET, IGNORED] = [
+  0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
+] as const;
+const COLUMNS = IGNORED + IGNORED_EVENTS.length;
+
 export interface DecodedMessage {
   readonly lane: string;
   /** Its number in its lane. */
   readonly offset: number;
-  /** The lane's resume token after it, where that is not the next number; see cursorAfter. */
-  readonly cursor?: string;
+  /** The lane's resume token after it. */
+  readonly cursor: string;
   /** Where its bytes are in the batch's `raw`. */
   readonly start: number;
   readonly end: number;
-  readonly content: UpdateContent | Checkpoint | SeedMark | Ignored | Undecodable;
+  readonly content: UpdateContent | OtherContent;
 }
 
 export interface UpdateContent extends Omit<LedgerUpdate, 'events' | 'ignored'> {
   readonly events: readonly ContractEvent[];
-  /** How many of its events were ignored, by the reason; absent for none. */
-  readonly ignored?: Readonly<Record<string, number>>;
+  /** How many of its events were ignored, by the reason. */
+  readonly ignored: Readonly<Record<string, number>>;
 }
 
 export type ContractEvent = NewCoin | NewRound | UncountedCreate | ArchivedContract;
@@ -49,6 +84,7 @@ interface OfContract {
 /** The create of a coin that its DSO signed. */
 export interface NewCoin extends OfContract, Omit<Coin, 'entity' | 'templateId' | 'packageName'> {
   readonly kind: CoinEntity;
+  /** One object for all coins of a batch that have the same, which a structured clone keeps as one. */
   readonly origin: CoinOrigin;
   /** The first round in which its fee reaches its amount; Infinity: never. */
   readonly expiry: number | bigint;
@@ -56,7 +92,6 @@ export interface NewCoin extends OfContract, Omit<Coin, 'entity' | 'templateId' 
   readonly item: number;
 }
 
-/** What many coins have in common: one object for all of a batch, which a structured clone keeps as one. */
 export interface CoinOrigin {
   readonly dso: string;
   readonly templateId: string;
@@ -99,56 +134,89 @@ export interface Undecodable {
 
 /** Decodes a batch. `raw` becomes the batch's; a larger buffer replaces it where the messages do not fit. */
 export function decodeBatch(messages: readonly Message[], raw: Buffer, migrationId: number): DecodedBatch {
-  const collected = new ItemBuffer();
-  const length = messages.reduce((sum, { bytes }) => sum + (bytes?.length ?? 0), 0);
-  const target = length <= raw.length ? raw : Buffer.allocUnsafeSlow(length);
-  let end = 0;
-  const decoded = messages.map((message): DecodedMessage => {
-    const { lane, offset, bytes, cursor } = message;
-    const start = end;
-    end += bytes?.length ?? 0;
+  const rawBytes = messages.reduce((sum, { bytes }) => sum + (bytes?.length ?? 0), 0);
+  const target = rawBytes <= raw.length ? raw : Buffer.allocUnsafeSlow(rawBytes);
+  const rows = new Float64Array((messages.length + 1) * COLUMNS);
+  const batch: Building = { rows, text: '', lanes: [], headers: [], origins: [], parts: [], items: [] };
+  let [row, end] = [0, 0];
+  for (const message of messages) {
+    const { lane, offset, bytes, cursor = '' } = message;
     // Bytes that came in this buffer are in their place already.
-    if (bytes !== null && (bytes.buffer !== target.buffer || bytes.byteOffset !== target.byteOffset + start))
-      target.set(bytes, start);
-    const content = contentOf(message, migrationId, collected);
-    return cursor === undefined ? { lane, offset, start, end, content } : { lane, offset, cursor, start, end, content };
-  });
-  return { messages: decoded, raw: target.subarray(0, end), items: collected.cut() };
+    if (bytes !== null && (bytes.buffer !== target.buffer || bytes.byteOffset !== target.byteOffset + end))
+      target.set(bytes, end);
+    end += bytes?.length ?? 0;
+    row += COLUMNS;
+    rows[row + OFFSET] = offset;
+    rows[row + LANE] = numberIn(batch.lanes, lane, (known) => known === lane);
+    rows[row + RAW_END] = end;
+    rows[row + HEADER] = -1;
+    rows[row + PART] = -1;
+    const content = contentOf(message, migrationId);
+    if (content.kind === 'update') addUpdate(batch, content, row);
+    else rows[row + PART] = batch.parts.push(content) - 1;
+    rows[row + ID_END] = batch.text.length;
+    batch.text += cursor;
+    rows[row + TOKEN_END] = batch.text.length;
+  }
+  const { text, lanes, headers, parts, items } = batch;
+  const itemBytes = Buffer.allocUnsafeSlow(items.length * ITEM_BYTES);
+  itemBytes.write(items.join(''), 'latin1');
+  return { length: messages.length, rows, text, lanes, headers, parts, raw: target.subarray(0, end), items: itemBytes };
 }
 
-function contentOf(message: Message, migrationId: number, items: ItemBuffer): DecodedMessage['content'] {
-  const { bytes, overlong = null } = message;
+interface Building {
+  readonly rows: Float64Array;
+  text: string;
+  readonly lanes: string[];
+  readonly headers: UpdateHeader[];
+  readonly origins: CoinOrigin[];
+  readonly parts: DecodedBatch['parts'][number][];
+  /** A character for each byte. */
+  readonly items: string[];
+}
+
+/** The number of a value in a list, where it is added if new. */
+function numberIn<Value>(list: Value[], value: Value, isIt: (known: Value) => boolean): number {
+  const number = list.findIndex(isIt);
+  return number === -1 ? list.push(value) - 1 : number;
+}
+
+function contentOf({ bytes, overlong, decoded }: Message, migrationId: number): Decoded | Undecodable {
   if (bytes === null) return { kind: 'ignored', what: 'null value' };
-  if (overlong !== null) {
+  if (overlong !== undefined) {
     const expected = `a message of at most ${LINE_BYTES_MAX} bytes`;
     const { fault } = new BadUpdate('overlong', 'message', `${overlong.length} bytes`, expected);
     return { kind: 'bad', fault, updateId: null, recordTime: null, migrationId: null, overlong };
   }
-  const decoded = message.decoded ?? tryDecode(bytes, { migrationId });
-  if (decoded instanceof BadUpdate) {
-    const { recordTime, ...identity } = identify(bytes);
-    const time = recordTime === null ? null : parseLedgerTime(recordTime);
-    return { kind: 'bad', fault: decoded.fault, ...identity, recordTime: time, overlong };
-  }
-  if (decoded.kind !== 'update') return decoded;
-  const { events, ignored, ...update } = decoded;
-  const handed = events.map((event) => eventOf(event, update.migrationId, items));
-  return ignored.length === 0
-    ? { ...update, events: handed }
-    : { ...update, events: handed, ignored: counted(ignored) };
+  const content = decoded ?? tryDecode(bytes, { migrationId });
+  if (!(content instanceof BadUpdate)) return content;
+  const { recordTime, ...identity } = identify(bytes);
+  const time = recordTime === null ? null : parseLedgerTime(recordTime);
+  return { kind: 'bad', fault: content.fault, ...identity, recordTime: time, overlong: null };
 }
 
-function counted(names: readonly string[]): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
-  return counts;
+function addUpdate(batch: Building, update: LedgerUpdate, row: number): void {
+  const { kind, format, migrationId, synchronizerId, updateId, recordTime, offset, seed, events, ignored } = update;
+  const { rows, headers, parts } = batch;
+  rows[row + HEADER] = numberIn(
+    headers,
+    { kind, format, migrationId, synchronizerId },
+    (known) => known.synchronizerId === synchronizerId && known.migrationId === migrationId && known.format === format,
+  );
+  rows[row + RECORD_TIME] = recordTime ?? Number.NaN;
+  rows[row + LEDGER_OFFSET] = offset ?? Number.NaN;
+  for (const what of ignored) rows[row + IGNORED + IGNORED_EVENTS.indexOf(what)]! += 1;
+  batch.text += updateId;
+  if (events.length === 0 && seed === undefined) return;
+  const part = { events: events.map((event) => eventOf(event, migrationId, batch)) };
+  rows[row + PART] = parts.push(seed === undefined ? part : { ...part, seed }) - 1;
 }
 
-function eventOf(event: LedgerEvent, migrationId: number, items: ItemBuffer): ContractEvent {
+function eventOf(event: LedgerEvent, migrationId: number, { items, origins }: Building): ContractEvent {
   const { contractId } = event;
   const idHash = contractIdHash(contractId, migrationId);
   if (event.kind === 'archive') {
-    const item = items.add(archivedLine(contractId));
+    const item = items.push(itemOf(archivedLine(contractId))) - 1;
     return { kind: 'archive', entity: event.entity, contractId, idHash, item };
   }
   const { kind: entity, dso, signatories, body } = event;
@@ -158,11 +226,16 @@ function eventOf(event: LedgerEvent, migrationId: number, items: ItemBuffer): Co
   if (body instanceof BadUpdate) return { kind: 'uncounted', entity, dso, contractId, idHash, fault: body.fault };
   if (!('owner' in body)) return { kind: 'OpenMiningRound', dso, contractId, idHash, round: body };
   const { owner, amount, rate, round, createdAt, node, extra, templateId, packageName } = body;
+  const origin = numberIn(
+    origins,
+    { dso, templateId, packageName },
+    (known) => known.dso === dso && known.templateId === templateId && known.packageName === packageName,
+  );
   return {
     kind: body.entity,
     contractId,
     idHash,
-    origin: items.originOf(dso, templateId, packageName),
+    origin: origins[origin]!,
     owner,
     amount,
     rate,
@@ -171,44 +244,38 @@ function eventOf(event: LedgerEvent, migrationId: number, items: ItemBuffer): Co
     node,
     extra,
     expiry: expiryOf({ amount, rate, createdRound: round }),
-    item: items.add(createdLine(body, contractId)),
+    item: items.push(itemOf(createdLine(body, contractId))) - 1,
   };
 }
 
-const ITEMS_MIN = 256;
-
-/** What a batch's events have beside them. */
-class ItemBuffer {
-  #bytes = Buffer.allocUnsafeSlow(ITEMS_MIN * ITEM_BYTES);
-  #length = 0;
-  readonly #origins: CoinOrigin[] = [];
-
-  /** Adds the digest item of a line and returns its number. */
-  add(line: string): number {
-    if (this.#length === this.#bytes.length)
-      this.#bytes = Buffer.concat([this.#bytes, Buffer.allocUnsafe(this.#length)]);
-    this.#bytes.write(itemOf(line), this.#length, ITEM_BYTES, 'latin1');
-    this.#length += ITEM_BYTES;
-    return this.#length / ITEM_BYTES - 1;
-  }
-
-  originOf(dso: string, templateId: string, packageName: string): CoinOrigin {
-    for (const known of this.#origins)
-      if (known.dso === dso && known.templateId === templateId && known.packageName === packageName) return known;
-    const origin = { dso, templateId, packageName };
-    // A feed has a few; among many, comparing would cost more than to send one more.
-    if (this.#origins.length < 8) this.#origins.push(origin);
-    return origin;
-  }
-
-  cut(): Uint8Array {
-    return Uint8Array.prototype.slice.call(this.#bytes, 0, this.#length);
-  }
+/** Some of a batch's messages as objects. */
+export function messagesOf(batch: DecodedBatch, from: number, to: number): DecodedMessage[] {
+  return Array.from({ length: to - from }, (_, i) => messageAt(batch, from + i));
 }
 
-/** The lane's resume token after a message. */
-export function cursorAfter({ offset, cursor }: Pick<DecodedMessage, 'offset' | 'cursor'>): string {
-  return cursor ?? String(offset + 1);
+export function messageAt({ rows, text, lanes, headers, parts }: DecodedBatch, index: number): DecodedMessage {
+  const [before, row] = [index * COLUMNS, (index + 1) * COLUMNS];
+  const [start, end, idEnd] = [rows[before + RAW_END]!, rows[row + RAW_END]!, rows[row + ID_END]!];
+  const [lane, offset] = [lanes[rows[row + LANE]!]!, rows[row + OFFSET]!];
+  const cursor = text.slice(idEnd, rows[row + TOKEN_END]) || String(offset + 1);
+  const [header, part] = [headers[rows[row + HEADER]!], parts[rows[row + PART]!] ?? NO_EVENTS];
+  if (header === undefined || 'kind' in part)
+    return { lane, offset, cursor, start, end, content: part as OtherContent };
+  const ignored: Record<string, number> = {};
+  for (let i = 0; i < IGNORED_EVENTS.length; i++) {
+    const count = rows[row + IGNORED + i]!;
+    if (count > 0) ignored[IGNORED_EVENTS[i]!] = count;
+  }
+  const updateId = text.slice(rows[before + TOKEN_END], idEnd);
+  const recordTime = orNull(rows[row + RECORD_TIME]!);
+  const content = { ...header, updateId, recordTime, offset: orNull(rows[row + LEDGER_OFFSET]!), ignored, ...part };
+  return { lane, offset, cursor, start, end, content };
+}
+
+const NO_EVENTS: UpdatePart = { events: [] };
+
+function orNull(number: number): number | null {
+  return Number.isNaN(number) ? null : number;
 }
 
 /** The message's bytes as the batch holds them: only the start of an over-long one. */

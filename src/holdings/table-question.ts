@@ -1,7 +1,7 @@
 import { parseInt64 } from '../json/exact-number.ts';
 import { jsonOrNull } from '../json/untrusted.ts';
 import { DURATION_EXPECTED, formatDuration, parseDuration } from '../ledger/duration.ts';
-import { isPartyId, PARTY_EXPECTED } from '../ledger/party.ts';
+import { isPartyId, PARTY_EXPECTED } from '../ledger/ledger-ids.ts';
 import { formatTime, parseRequestTime } from '../ledger/time.ts';
 import type { Order, RankedBy } from './facts.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { SnapshotQuery } from '../holdings/question.ts';
 import { parseInt64 } from '../json/exact-number.ts';
-import { isPartyId, PARTY_EXPECTED } from '../ledger/party.ts';
+import { isPartyId, PARTY_EXPECTED } from '../ledger/ledger-ids.ts';
 import { parseRequestTime } from '../ledger/time.ts';
 import { type ExampleValues, field, optional, type RequestLimits, WHOLE_MESSAGE } from './json-operation.ts';
 

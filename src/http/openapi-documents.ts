@@ -331,7 +331,7 @@ const BODY_TOO_LARGE = {
 };
 
 /** The OpenAPI document of the users' area, made from the schemas that validate requests. */
-export function createUsersDocument(version: string): object {
+function createUsersDocument(version: string): object {
   const bodies = USERS_OPERATIONS.flatMap(({ body }) => body ?? []);
   const answers = [VERSION_OPERATION, ...USERS_OPERATIONS].map(({ answer }) => answer);
   const info = { title: 'Holdfast: the ledger', version, description: LEDGER_DESCRIPTION };

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context } from 'hono';
 import type { Logger } from 'pino';
@@ -100,9 +101,6 @@ export const STREAM_OPERATION = {
 /** All streams of a process: one timer looks for what is new, and each is sent it as its client takes. */
 export type Streams = ReturnType<typeof createStreams>;
 
-/** Other requests wait for no longer than this while streams are sent what is new. */
-const SLICE_MS = 5;
-
 export function createStreams({
   store,
   status: statusNow,
@@ -145,7 +143,7 @@ export function createStreams({
       if (fault === null) queue.add(stream);
       else cut(stream, fault);
     }
-    sendQueued();
+    void sendQueued();
   }
 
   /** Clients resume, so nothing is lost to them. */
@@ -160,31 +158,25 @@ export function createStreams({
     isFailing = true;
   }
 
-  function sendQueued(): void {
-    if (isSending || queue.size === 0) return;
+  /** A piece for each in turn; other requests are answered in between. */
+  async function sendQueued(): Promise<void> {
+    if (isSending) return;
     isSending = true;
-    setImmediate(() => void sendSlice());
-  }
-
-  /** A piece for each in turn. */
-  async function sendSlice(): Promise<void> {
-    const startMs = performance.now();
     for (const stream of queue) {
+      await nextTurn();
       queue.delete(stream);
       await stream.send(news!).catch((error: unknown) => {
         failed(error);
         cut(stream, 'what it is sent cannot be read');
       });
-      if (performance.now() - startMs >= SLICE_MS) break;
     }
     isSending = false;
-    sendQueued();
   }
 
   function queued(stream: Stream): void {
     if (!streams.has(stream)) return;
     queue.add(stream);
-    sendQueued();
+    void sendQueued();
   }
 
   function close(stream: Stream): void {

@@ -12,27 +12,29 @@ const RAW_BUFFER_BYTES = RAW_BYTES_MAX + 256 * 1024;
 /** Batches of about 1 MiB (800 events of the usual size) that the thread may be ahead. */
 export const BATCHES_AHEAD_MAX = 6;
 
-/** A source's messages in feed order, as many as are decoded and applied at once; a SourceStart is passed on. */
-export async function* messageBatches(
-  source: Source,
-  signal: AbortSignal,
-): AsyncGenerator<readonly Message[] | SourceStart> {
-  for await (const messages of source.batches(signal)) {
-    if ('identity' in messages) {
-      yield messages;
+/** Messages that are decoded and applied at once, and how many bytes they have. */
+export interface MessageBatch {
+  readonly messages: readonly Message[];
+  readonly bytes: number;
+}
+
+/** A source's messages in feed order; a SourceStart is passed on. */
+export async function* messageBatches(source: Source, signal: AbortSignal): AsyncGenerator<MessageBatch | SourceStart> {
+  for await (const given of source.batches(signal)) {
+    if ('identity' in given) {
+      yield given;
       continue;
     }
-    let batch: Message[] = [];
+    let messages: Message[] = [];
     let bytes = 0;
-    for (const message of messages) {
-      batch.push(message);
+    for (const message of given) {
+      messages.push(message);
       bytes += message.bytes?.length ?? 0;
-      if (batch.length < MESSAGES_MAX && bytes < RAW_BYTES_MAX) continue;
-      yield batch;
-      batch = [];
-      bytes = 0;
+      if (messages.length < MESSAGES_MAX && bytes < RAW_BYTES_MAX) continue;
+      yield { messages, bytes };
+      [messages, bytes] = [[], 0];
     }
-    if (batch.length > 0) yield batch;
+    if (messages.length > 0) yield { messages, bytes };
   }
 }
 
@@ -80,8 +82,7 @@ export class DecodePool implements AsyncDisposable {
   }
 
   /** Decodes messages for another thread, to which their buffers move. Rejects where a decode thread has ended. */
-  async decode(messages: readonly Message[], move: Move): Promise<DecodedInTime> {
-    const bytes = messages.reduce((sum, message) => sum + (message.bytes?.length ?? 0), 0);
+  async decode({ messages, bytes }: MessageBatch, move: Move): Promise<DecodedInTime> {
     // A source that had to decode messages, to order them or to know where it is, did so in this thread.
     const isHere = this.#decodedBytes < ALONE_BYTES || messages.some(({ decoded }) => decoded !== undefined);
     const decoder = isHere ? undefined : this.#idleDecoder();

@@ -60,7 +60,7 @@ export async function runLoop(writer: ViewsWriter, feed: Feed, options: LoopOpti
           openSince = performance.now();
           openMessages = 0;
         }
-        openMessages += next.messages.length;
+        openMessages += next.length;
         const halted = await applyBatch(writer, next, { ...options, feed });
         if (halted !== null) return halted;
         feed.applied(next);

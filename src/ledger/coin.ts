@@ -2,7 +2,7 @@ import { INT64_MAX, parseExactJson } from '../json/exact-number.ts';
 import { isObject } from '../json/untrusted.ts';
 import { formatAmount } from './amount.ts';
 import { canonicalJson, comparableJson, trimTime } from './canonical-json.ts';
-import { isPartyId } from './party.ts';
+import { isPartyId } from './ledger-ids.ts';
 import type { Coin } from './update.ts';
 
 type Fields = Readonly<Record<string, unknown>>;

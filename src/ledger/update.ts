@@ -30,8 +30,8 @@ export interface LedgerUpdate {
   readonly seed?: { readonly createdIn: string | null };
   /** In feed order; only those of coins and rounds. */
   readonly events: readonly LedgerEvent[];
-  /** A name for each event that was ignored, such as `other template` or `not consuming`; for counting. */
-  readonly ignored: readonly string[];
+  /** Why each of the other events was ignored; for counting. */
+  readonly ignored: readonly IgnoredEvent[];
 }
 
 export interface Checkpoint {
@@ -57,7 +57,7 @@ export interface SeedMark {
 
 export interface Ignored {
   readonly kind: 'ignored';
-  readonly what: string;
+  readonly what: 'topology transaction' | 'unknown update kind' | 'empty checkpoint' | 'null value';
 }
 
 export type LedgerEvent = CoinCreate | RoundCreate | Archive;
@@ -114,9 +114,6 @@ export interface OpenRound {
 /** The name under which coins of others are counted where only some owners are followed. */
 export const UNFOLLOWED = 'coin of an owner that is not followed';
 
-/** The name under which an archive without a template is counted where its contract is not active. */
-export const INACTIVE_PURGE = 'purge of an inactive contract';
-
 /** An archive has no owner and no amount: only the contract id and the template. */
 export interface Archive {
   readonly kind: 'archive';
@@ -124,3 +121,28 @@ export interface Archive {
   readonly entity: Entity | null;
   readonly contractId: string;
 }
+
+/** The name under which an archive without a template is counted where its contract is not active. */
+export const INACTIVE_PURGE = 'purge of an inactive contract';
+
+/**
+ * What is left out of the views without being wrong. /status counts under these names, so they are a promise, like a route.
+ */
+export const IGNORED_EVENTS = [
+  /** Of a template that is neither a coin nor a round. */
+  'other template',
+  /** Of a template named like one of ours, in another package than splice-amulet. */
+  'other package',
+  /** An exercise that archives nothing. */
+  'not consuming',
+  /** An event that never reaches the active set, such as one of a contract used only within its transaction. */
+  'acsDelta false',
+  /** A contract on its way to another synchronizer stays held. */
+  'unassignment',
+  /** An unassignment within one synchronizer, which names only an id, and that is not active: its template may be another. */
+  INACTIVE_PURGE,
+  /** An event of another template that neither a root nor a child list names. */
+  'unlisted event',
+] as const;
+
+export type IgnoredEvent = (typeof IGNORED_EVENTS)[number];

@@ -1,7 +1,7 @@
 import { formatTime } from '../ledger/time.ts';
 import { shellWord } from '../shell-word.ts';
-import { parseColumn } from './store/columns.ts';
 import type { DeadLetterCode, DeadLetterFacts, Decision } from './store/dead-letter-store.ts';
+import { parseColumn } from './store/stored-rows.ts';
 
 /** The source that a dead letter names, and commands of this program as they are shown. */
 interface AdviceWords {

@@ -56,7 +56,7 @@ describe('every command', () => {
     ['summary', /^holdfast: required option '--owner <PARTY...>' not specified/],
     ['token --expires-in 1h', /^holdfast: required option '--user <ID>' not specified; see `holdfast token --help`$/],
     ['summary --owner alice', /^holdfast: --owner: given "alice", expected a party id/],
-    ['summary --owner a::b --at noon', /^holdfast: --at: given "noon", expected a time/],
+    ['summary --owner a::b --at noon', /^holdfast: --at: given "noon", expected an RFC 3339/],
     ['summary --owner a::b --round 1.5', /^holdfast: --round: given "1.5", expected an integer/],
     ['summary --owner a::b --migration 9223372036854775808', /^holdfast: --migration: given/],
     ['serve --read-only=maybe', /^holdfast: --read-only: given "maybe", expected true or false/],

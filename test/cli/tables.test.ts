@@ -180,7 +180,7 @@ describe('holdfast status', () => {
     expect((await holdfast('status', '--url', url)).stderr).toMatch(/no answer of a Holdfast \(.*ECONNREFUSED/);
     expect(await holdfast('status', '--url', 'x')).toMatchObject({
       code: 2,
-      stderr: expect.stringMatching(/--url x: expected/),
+      stderr: expect.stringMatching(/--url: given "x", expected/),
     });
   });
 });

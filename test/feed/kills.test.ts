@@ -16,8 +16,10 @@ import { startFakeScan } from '../support/scan/server.ts';
 import { replayInto } from '../support/views/replayed.ts';
 import { dumpViews } from '../support/views/views-dump.ts';
 
-const KILLS = soakCount(2);
-const STARTED = 300;
+const KILLS = soakCount(1);
+/** A snapshot import is killed always, and a beginning where all is done at length. */
+const STARTS = KILLS > 1 ? ['snapshot', 'beginning'] : ['snapshot'];
+const STARTED = 200;
 
 /** A node that has the first lines of a ledger, and what a file of all of them has. */
 interface Node extends AsyncDisposable {
@@ -28,7 +30,7 @@ interface Node extends AsyncDisposable {
 }
 
 async function scanNode(start: string): Promise<Node> {
-  const lines = scanLedger(31, 600);
+  const lines = scanLedger(31, 400);
   const recordTime = timeOf(lines[STARTED - 50]!);
   const scan = await startFakeScan({ migrationId: 0, lines: lines.slice(0, STARTED), snapshots: [recordTime] });
   return {
@@ -40,7 +42,7 @@ async function scanNode(start: string): Promise<Node> {
 }
 
 async function participantNode(start: string): Promise<Node> {
-  const lines = participantLedger(41, 600);
+  const lines = participantLedger(41, 400);
   const parties = ownersIn(lines);
   const seen = seenLines(lines, { parties, templates: TEMPLATES });
   const offset = offsetOf(lines[STARTED - 1]!);
@@ -67,7 +69,7 @@ describe.each([
   ['scan', scanNode],
   ['ledger-api', participantNode],
 ] as const)('serve --%s killed with SIGKILL at random moments and started again', (name, startNode) => {
-  it.each(['snapshot', 'beginning'])(
+  it.each(STARTS)(
     'leaves the views of the same feed read from a file (--start %s)',
     async (start) => {
       using directory = temporaryDirectory();

@@ -37,10 +37,14 @@ const asked = (): (string | null)[] =>
     .map((after) => (after === undefined ? null : `${after.after_migration_id} ${after.after_record_time}`));
 
 describe('a source that src does not know', () => {
-  it('is read to its end, continues after what is stored, and shows its status', async () => {
-    network.add(...FIRST);
+  it('is waited for and read to its end, continues after what is stored, and is refused where it is another', async () => {
+    network.fail('/', { status: 503, body: '' });
     {
       await using service = await serve();
+      const unanswered = `cannot read ${network.url}: ${network.url}/v0/dso-party-id answers 503`;
+      await service.until('/readyz', { ready: false, reasons: [unanswered, 'no snapshot is sealed yet'] });
+      network.fail('/', null);
+      network.add(...FIRST);
       await service.until('/readyz', { ready: true });
       expect(await service.get('/status')).toMatchObject({
         phase: 'reading',
@@ -51,20 +55,26 @@ describe('a source that src does not know', () => {
     const before = asked().length;
     const more = lines('00:31 : +d carol 3');
     network.add(...more);
-    await using service = await serve();
-    await service.until('/status', { source: { cursor: cursorOf(more[0]!) }, counts: { updates: 1, redelivered: 0 } });
+    {
+      await using service = await serve();
+      await service.until('/status', {
+        source: { cursor: cursorOf(more[0]!) },
+        counts: { updates: 1, redelivered: 0 },
+      });
+    }
     expect(asked()[before]).toBe(cursorOf(FIRST.at(-1)!));
-    expect((await holdfast('verify', '--data', data())).stdout).toMatch(/^equal: /);
-  });
-
-  it('says why it is not ready while its server does not answer', async () => {
-    network.fail('/', { status: 503, body: '' });
+    network.change({ dso: 'another one' });
     await using service = await serve();
-    const reason = `cannot read ${network.url}: ${network.url}/v0/dso-party-id answers 503`;
-    await service.until('/readyz', { ready: false, reasons: [reason, 'no snapshot is sealed yet'] });
-    network.fail('/', null);
-    network.add(...FIRST);
-    await service.until('/readyz', { ready: true });
+    const reason =
+      `these views were built from the only one, and network ${network.url} is another one: ` +
+      'name the source as before, or give another --data directory';
+    await service.until('/readyz', { ready: false, reasons: [reason] });
+    await service.until('/status', {
+      phase: 'refused',
+      source: { cursor: cursorOf(more[0]!) },
+      last_error: { message: reason },
+    });
+    expect((await holdfast('verify', '--data', data())).stdout).toMatch(/^equal: /);
   });
 
   it('halts at a bad message, and continues after it once that is dropped', async () => {
@@ -87,51 +97,6 @@ describe('a source that src does not know', () => {
     await using service = await serve();
     await service.until('/status', { source: { cursor: cursorOf(good) }, counts: { updates: 1, decided: 0 } });
     expect(asked()[before]).toBe(cursorOf(bad));
-    expect((await holdfast('verify', '--data', data())).stdout).toMatch(/^equal: /);
-  });
-
-  it('is read to its end also where its last update is quarantined', async () => {
-    network.add(...FIRST, ...lines('00:31 =x : -b'));
-    await using service = await serve({ onBadUpdate: 'quarantine' });
-    await service.until('/readyz', { ready: true, degraded: [expect.stringContaining('1 update is quarantined')] });
-  });
-
-  it('is refused where it is another network, and the service says so', async () => {
-    network.add(...FIRST);
-    {
-      await using service = await serve();
-      await service.until('/status', { counts: { updates: 4 } });
-    }
-    network.change({ dso: 'another one' });
-    network.add(...lines('00:31 : +d carol 3'));
-    await using service = await serve();
-    const reason =
-      `these views were built from the only one, and network ${network.url} is another one: ` +
-      'name the source as before, or give another --data directory';
-    await service.until('/readyz', { ready: false, reasons: [reason] });
-    await service.until('/status', {
-      phase: 'refused',
-      source: { cursor: cursorOf(FIRST.at(-1)!) },
-      counts: { updates: 0 },
-      last_error: { message: reason },
-    });
-    expect((await holdfast('verify', '--data', data())).stdout).toMatch(/^equal: /);
-  });
-
-  it('continues after a message that is retried', async () => {
-    const [jump = '', next = ''] = lines('05:00 : +d carol 3\n05:01 : -d');
-    network.add(...FIRST, jump, next);
-    {
-      await using service = await serve({ recordTimeGapMax: '1h' });
-      await service.until('/status', { phase: 'halted', halted: { kind: 'gap', up_to: cursorOf(jump) } });
-    }
-    const retry = ['dead-letters', 'retry', '--data', data()];
-    expect(await holdfast(...retry, '--record-time-gap-max', '1h')).toMatchObject({ code: 3 });
-    expect(await holdfast(...retry, '--record-time-gap-max', '1d')).toMatchObject({ code: 0 });
-    const before = asked().length;
-    await using service = await serve({ recordTimeGapMax: '1h' });
-    await service.until('/status', { source: { cursor: cursorOf(next) }, counts: { updates: 1, redelivered: 0 } });
-    expect(asked()[before]).toBe(cursorOf(jump));
     expect((await holdfast('verify', '--data', data())).stdout).toMatch(/^equal: /);
   });
 });

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import DatabaseFile from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { messagesOf } from '../../src/feed/decoded-batch.ts';
 import { LINE_BYTES_MAX } from '../../src/feed/limits.ts';
 import { BATCHES_AHEAD_MAX } from '../../src/ingest/decode-pool.ts';
 import type { ReplayOptions } from '../../src/ingest/replay-files.ts';
@@ -90,7 +91,7 @@ describe('what is decoded in threads', () => {
     const offsets: number[] = [];
     for (let next = first; next !== 'end'; next = await source.next(60_000)) {
       if (typeof next === 'string' || 'identity' in next) throw new Error('the file ended, or took a minute');
-      offsets.push(...next.messages.map(({ offset }) => offset));
+      offsets.push(...messagesOf(next, 0, next.length).map(({ offset }) => offset));
       source.applied(next);
     }
     expect(offsets).toEqual(offsets.map((_, i) => i + 1));
@@ -113,7 +114,7 @@ it('keeps no descriptor of a file it was stopped in the middle of', async () => 
   writeFileSync(path, `${lines.join('\n')}\n`.repeat(30));
   {
     await using feed = startFileThread(path);
-    expect(await feed.next(60_000)).toHaveProperty('messages');
+    expect(await feed.next(60_000)).toHaveProperty('rows');
     expect(openFiles('self').has(path)).toBe(true);
   }
   expect(openFiles('self').has(path)).toBe(false);

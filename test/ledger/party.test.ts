@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { isPartyId } from '../../src/ledger/party.ts';
+import { isPartyId } from '../../src/ledger/ledger-ids.ts';
 
 /** The rule of the holdings interface as one expression. */
 const RULE = /^((?:(?!::)[A-Za-z0-9:\-_ ]){1,185})::((?:(?!::)[A-Za-z0-9:\-_ ]){1,68})$/;

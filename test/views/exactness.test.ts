@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { storedId, storedIdHash } from '../../src/ledger/contract-id.ts';
+import { storedId, storedIdHash } from '../../src/ledger/ledger-ids.ts';
 import { importsOfOne } from '../support/ledger/history.ts';
 import { type LedgerOptions, oddLedger } from '../support/ledger/options.ts';
 import { type Oracle, oracle } from '../support/ledger/oracle.ts';

@@ -70,9 +70,7 @@ const stored = (): unknown[] =>
 
 function verify(dataDir = data): string[] {
   const found: string[] = [];
-  const steps = verifyViews(dataDir, ({ table, expected }) => found.push(`${table}: ${expected}`), {
-    rowsPerStep: 1_000,
-  });
+  const steps = verifyViews(dataDir, ({ table, expected }) => found.push(`${table}: ${expected}`));
   while (steps.next().done !== true);
   return found;
 }

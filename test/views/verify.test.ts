@@ -118,9 +118,9 @@ beforeAll(async () => {
 });
 afterAll(() => folder[Symbol.dispose]());
 
-function verify(dataDir: string, rowsPerStep = 40): Difference[] {
+function verify(dataDir: string): Difference[] {
   const found: Difference[] = [];
-  const steps = verifyViews(dataDir, (difference) => found.push(difference), { rowsPerStep });
+  const steps = verifyViews(dataDir, (difference) => found.push(difference));
   while (steps.next().done !== true);
   return found;
 }
@@ -197,8 +197,8 @@ function cellsOf(lines: string): string[][] {
 }
 
 describe('verify', () => {
-  it('finds nothing in views that are sound, however short its steps are', () => {
-    for (const rows of [1, 7, 100_000]) expect(verify(folder.at('sound'), rows)).toEqual([]);
+  it('finds nothing in views that are sound', () => {
+    expect(verify(folder.at('sound'))).toEqual([]);
   });
 
   it.each(cellsOf(CHANGES))('finds a change of %s: %s', (table, change, condition = 'true') => {
@@ -321,12 +321,12 @@ describe('verify while a writer runs', () => {
     writer.beginSource({ name: feed, kind: FILE_KIND });
     const found: unknown[] = [];
     const verifyAgain = (): ReturnType<typeof verifyViews> =>
-      verifyViews(folder.at('data'), (difference) => found.push(difference), { rowsPerStep: 25 });
+      verifyViews(folder.at('data'), (difference) => found.push(difference));
     let steps = verifyAgain();
     let completed = 0;
     for await (const chunk of fileBatches(feed, { chunkBytes: 3_000 })) {
       expect(writer.apply(chunk)).toEqual({ done: true });
-      if (chunk.messages.length % 2 === 0) writer.commit();
+      if (chunk.length % 2 === 0) writer.commit();
       if (steps.next().done !== true) continue;
       completed++;
       steps = verifyAgain();

@@ -4,7 +4,6 @@ import { type PartitionTail, readRecords } from '../../feed/kafka/read-records.t
 import { type ProducedRecord, recordBytes, type TopicProducer } from '../../feed/kafka/topic-producer.ts';
 import { isAfter, isAhead, type ScanPosition } from '../../feed/scan/scan-position.ts';
 import type { Message, SourceLogger } from '../../feed/source.ts';
-import { createPartitionPlan, type Destination, destinationFor } from '../../feed/synchronizer-partitions.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import type { Decoded } from '../../ledger/update.ts';
 import { Refusal } from '../../refusal.ts';
@@ -31,7 +30,6 @@ export function createSender(
   const known = new Map<string, number>();
   for (const [partition, { values }] of tails) for (const value of values) note(partition, value);
   let isAllKnown = partitions === 1 || [...tails.values()].every(({ isWhole }) => isWhole);
-  let plan = createPartitionPlan(partitions, known);
   let records: ProducedRecord[] = [];
   let bytes = 0;
   let [taken, added, sent] = [0, 0, 0];
@@ -48,10 +46,12 @@ export function createSender(
       );
   }
 
-  async function partitionsOf(destination: Destination): Promise<readonly number[]> {
-    if (destination === 'every') return Array.from({ length: partitions }, (_, partition) => partition);
-    if (destination === 'first') return [0];
-    const { synchronizerId } = destination;
+  /** A checkpoint goes to every partition, what names no synchronizer to the first, and each synchronizer to one of its own. */
+  async function partitionsOf(decoded: Decoded | null, value: Uint8Array | null): Promise<readonly number[]> {
+    const all = Array.from({ length: partitions }, (_, partition) => partition);
+    if (decoded?.kind === 'checkpoint' || decoded?.kind === 'seed mark') return all;
+    const synchronizerId = synchronizerNamed(decoded, value);
+    if (synchronizerId === null || partitions === 1) return [0];
     if (!isAllKnown && !known.has(synchronizerId)) {
       logger.info({ topic, synchronizerId }, 'reading the topic to see which partition has this synchronizer');
       const fromStart = ({ low }: { low: number }): number => low;
@@ -59,10 +59,13 @@ export function createSender(
         for (const value of values) note(partition, value);
       });
       isAllKnown = true;
-      plan = createPartitionPlan(partitions, known);
     }
-    const partition = plan(synchronizerId);
-    if (partition !== null) return [partition];
+    const taken = new Set(known.values());
+    const partition = known.get(synchronizerId) ?? all.find((each) => !taken.has(each));
+    if (partition !== undefined) {
+      known.set(synchronizerId, partition);
+      return [partition];
+    }
     throw new Refusal(
       `topic ${topic} has ${counted(partitions, 'partition')}, each with a synchronizer of its own, and none for ` +
         `${synchronizerId}: send to a topic with more partitions, or with a single one`,
@@ -90,7 +93,7 @@ export function createSender(
       if (overlong !== undefined)
         throw new Error(`${origin}, message ${offset} is ${overlong.length} bytes long: no consumer would accept it`);
       const decoded = decode(value);
-      const all = await partitionsOf(destinationFor(decoded, value));
+      const all = await partitionsOf(decoded, value);
       const lacking = all.filter((partition) => !mayRepeat || ends.get(partition)?.lacks(decoded) !== false);
       taken += 1;
       if (lacking.length === 0) return;
@@ -104,8 +107,19 @@ export function createSender(
 }
 
 export function synchronizerOf(value: Uint8Array | null): string | null {
-  const destination = destinationFor(decode(value), value);
-  return typeof destination === 'string' ? null : destination.synchronizerId;
+  return synchronizerNamed(decode(value), value);
+}
+
+/** The wire formats' field, for messages that are ignored or cannot be read, but must keep their order. */
+const SYNCHRONIZER_FIELD = /"synchronizer(?:_i|I)d"\s*:\s*"([^"\\]{1,300})"/;
+/** The field is near the start or the end; a broken message may be megabytes. */
+const SEARCHED_CHARS_MAX = 100_000;
+
+function synchronizerNamed(decoded: Decoded | null, value: Uint8Array | null): string | null {
+  if (decoded?.kind === 'update') return decoded.synchronizerId || null;
+  if (value === null || decoded?.kind === 'checkpoint' || decoded?.kind === 'seed mark') return null;
+  const text = Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('utf8', 0, SEARCHED_CHARS_MAX);
+  return SYNCHRONIZER_FIELD.exec(text)?.[1] ?? null;
 }
 
 /** Null for what cannot be decoded, which is sent as it is: its readers decide. */

@@ -38,7 +38,7 @@ const MEMBERS = new Int32Array(buffer, wasm.INDEX.value, wasm.MEMBERS_MAX.value 
 export const BYTES: Buffer = Buffer.from(buffer, wasm.MESSAGE.value, messageBytesMax + SLACK_BYTES);
 
 /** Whether the message has an escape anywhere. */
-export let hasEscapes = false;
+let hasEscapes = false;
 let loaded: Uint8Array | null = null;
 
 /** Copies the next message. False for one that is too large. */
@@ -80,7 +80,7 @@ export function memberEnd(member: number): number {
   return MEMBERS[member * WORDS + 4]!;
 }
 
-export const WORD_BYTES = 4;
+const WORD_BYTES = 4;
 const VIEW = new DataView(BYTES.buffer, BYTES.byteOffset, BYTES.byteLength);
 
 export const QUOTE = 0x22;
@@ -92,7 +92,7 @@ export const BRACE = 0x7b;
 const [SPACE, TAB, LINE_FEED, RETURN] = [0x20, 0x09, 0x0a, 0x0d];
 
 /** A text of four bytes or more to compare with, in words of four bytes; the last one may overlap the one before. */
-export interface Piece {
+interface Piece {
   readonly length: number;
   readonly words: Int32Array;
 }
@@ -109,12 +109,12 @@ export function pieceOf(text: string): Piece {
 }
 
 /** The four bytes at `at`. */
-export function wordAt(at: number): number {
+function wordAt(at: number): number {
   return VIEW.getInt32(at, true);
 }
 
 /** Whether the bytes at `at` are this text. */
-export function standsAt(at: number, { length, words }: Piece): boolean {
+function standsAt(at: number, { length, words }: Piece): boolean {
   const last = words.length - 1;
   for (let i = 0; i < last; i++) if (wordAt(at + i * WORD_BYTES) !== words[i]) return false;
   return wordAt(at + length - WORD_BYTES) === words[last];
@@ -144,4 +144,143 @@ export function spaceEnd(at: number): number {
   )
     p++;
   return p;
+}
+
+/** Longer texts are not kept: a template id has about 100 bytes. */
+const KNOWN_LENGTH_MAX = 128;
+
+/**
+ * Strings that a feed repeats (template ids, synchronizers), found by their bytes in the message. The same string object costs
+ * less than a new one: it is hashed already, and equal by identity. Bounded, because a new text replaces the one in its slot.
+ */
+export class KnownTexts {
+  readonly #mask: number;
+  readonly #texts: string[];
+  readonly #lengths: Uint8Array;
+  /** The bytes of each slot's text. */
+  readonly #words: Int32Array;
+
+  /** `slots` is a power of two. */
+  constructor(slots: number) {
+    this.#mask = slots - 1;
+    this.#texts = Array.from({ length: slots }, () => '');
+    this.#lengths = new Uint8Array(slots);
+    this.#words = new Int32Array((slots * KNOWN_LENGTH_MAX) / WORD_BYTES);
+  }
+
+  /** The text of the message from `start` to `end`. */
+  of(start: number, end: number): string {
+    const length = end - start;
+    if (length < WORD_BYTES || length > KNOWN_LENGTH_MAX) return BYTES.toString('utf8', start, end);
+    const slot = hashOf(start, end) & this.#mask;
+    const words = (slot * KNOWN_LENGTH_MAX) / WORD_BYTES;
+    if (this.#lengths[slot] === length && this.#areThere(words, start, end)) return this.#texts[slot]!;
+    const text = BYTES.toString('utf8', start, end);
+    this.#lengths[slot] = length;
+    this.#texts[slot] = text;
+    for (let p = start, i = words; p < end; p += WORD_BYTES, i++)
+      this.#words[i] = wordAt(Math.min(p, end - WORD_BYTES));
+    return text;
+  }
+
+  /** Compares word by word; the last word may overlap the one before. */
+  #areThere(words: number, start: number, end: number): boolean {
+    let i = words;
+    for (let p = start; p < end - WORD_BYTES; p += WORD_BYTES) if (wordAt(p) !== this.#words[i++]) return false;
+    return wordAt(end - WORD_BYTES) === this.#words[i];
+  }
+}
+
+/** Of the length and three words, which differ between templates of one package and between packages of one template. */
+function hashOf(start: number, end: number): number {
+  let hash = Math.imul(wordAt(start) ^ (end - start), 0x9e3779b1);
+  hash = Math.imul(hash ^ wordAt(start + ((end - start) >> 1) - WORD_BYTES / 2), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13) ^ wordAt(end - WORD_BYTES), 0xc2b2ae35);
+  return hash ^ (hash >>> 16);
+}
+
+/** Keys are looked up by five bits of their length and of their first byte, before their bytes are compared. */
+const SLOTS = 1024;
+
+/** The members that objects of one kind have, by number, and the positions of their values in the object read last. */
+export class Members {
+  readonly #keys: readonly Piece[];
+  /** The member's number by the slot of its key; -1 for none. */
+  readonly #bySlot = new Int8Array(SLOTS).fill(-1);
+  readonly #starts: Int32Array;
+  /** 0 for one that was not there. */
+  readonly #ends: Int32Array;
+
+  constructor(names: readonly string[]) {
+    this.#keys = names.map(pieceOf);
+    this.#starts = new Int32Array(names.length);
+    this.#ends = new Int32Array(names.length);
+    for (const [number, key] of this.#keys.entries()) {
+      const slot = slotOf(key.length, names[number]!.charCodeAt(0));
+      if (this.#bySlot[slot] !== -1) throw new Error(`two keys in one slot: ${names[number]}`);
+      this.#bySlot[slot] = number;
+    }
+  }
+
+  /** Forgets the object read last. */
+  clear(): void {
+    for (let i = 0; i < this.#ends.length; i++) this.#ends[i] = 0;
+  }
+
+  /** Keeps where the values of an object's members are, which are indexed from `first` to `end`. False for a member twice. */
+  read(first: number, end: number): boolean {
+    this.clear();
+    for (let i = first; i < end; i = memberEnd(i)) {
+      const member = this.find(i);
+      if (member >= 0 && !this.add(member, i)) return false;
+    }
+    return true;
+  }
+
+  /** Which member an indexed one is, by its key; -1 for another one. */
+  find(indexed: number): number {
+    const key = keyStart(indexed);
+    const length = keyEnd(indexed) - key;
+    const number = this.#bySlot[slotOf(length, BYTES[key]!)]!;
+    if (number < 0) return -1;
+    const name = this.#keys[number]!;
+    return name.length === length && standsAt(key, name) ? number : -1;
+  }
+
+  /** Keeps the position of a member's value. False for a member that occurs twice: JSON.parse keeps the last value. */
+  add(member: number, indexed: number): boolean {
+    if (this.#ends[member] !== 0) return false;
+    this.#starts[member] = valueStart(indexed);
+    this.#ends[member] = valueEnd(indexed);
+    return true;
+  }
+
+  isThere(member: number): boolean {
+    return this.#ends[member] !== 0;
+  }
+
+  start(member: number): number {
+    return this.#starts[member]!;
+  }
+
+  /** Whether a member's value has exactly these bytes. */
+  is(member: number, value: Piece): boolean {
+    const start = this.#starts[member]!;
+    return this.#ends[member]! - start === value.length && standsAt(start, value);
+  }
+
+  /** A member's value as JSON.parse returns it; undefined where it is missing. */
+  parsed(member: number, texts: KnownTexts | null = null): unknown {
+    const [start, end] = [this.#starts[member]!, this.#ends[member]!];
+    if (end === 0) return undefined;
+    if (BYTES[start] === QUOTE) {
+      const text = texts === null ? BYTES.toString('utf8', start + 1, end - 1) : texts.of(start + 1, end - 1);
+      if (!hasEscapes || !text.includes('\\')) return text;
+    }
+    return JSON.parse(BYTES.toString('utf8', start, end));
+  }
+}
+
+function slotOf(length: number, firstByte: number): number {
+  return ((length & 31) << 5) | (firstByte & 31);
 }

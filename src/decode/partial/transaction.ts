@@ -1,32 +1,31 @@
 import { mayBeOurs } from '../create.ts';
 import type { Wire } from '../values.ts';
-import { EventTree } from './event-tree.ts';
 import {
   BRACE,
   BRACKET,
+  BRACKET_END,
   BYTES,
   COLON,
+  COMMA,
   FALSE,
-  hasEscapes,
   index,
   isLoaded,
+  isSame,
+  KnownTexts,
   keyEnd,
   keyStart,
   load,
+  Members,
   memberCount,
   memberEnd,
   messageBytesMax,
   NULL,
-  type Piece,
   pieceOf,
   plainTextEnd,
   QUOTE,
   spaceEnd,
-  standsAt,
   valueEnd,
   valueStart,
-  WORD_BYTES,
-  wordAt,
 } from './indexed-json.ts';
 
 /** A Scan transaction without most of what is not used, as JSON.parse would return it. */
@@ -49,145 +48,6 @@ export interface PartialRead {
 /** How much of a text of many messages is copied at once: some dozens of the usual ones. */
 const WINDOW_BYTES = 2 ** 18;
 
-/** Longer texts are not kept: a template id has about 100 bytes. */
-const KNOWN_LENGTH_MAX = 128;
-
-/**
- * Strings that a feed repeats (template ids, synchronizers), found by their bytes in the message. The same string object costs
- * less than a new one: it is hashed already, and equal by identity. Bounded, because a new text replaces the one in its slot.
- */
-class KnownTexts {
-  readonly #mask: number;
-  readonly #texts: string[];
-  readonly #lengths: Uint8Array;
-  /** The bytes of each slot's text. */
-  readonly #words: Int32Array;
-
-  /** `slots` is a power of two. */
-  constructor(slots: number) {
-    this.#mask = slots - 1;
-    this.#texts = Array.from({ length: slots }, () => '');
-    this.#lengths = new Uint8Array(slots);
-    this.#words = new Int32Array((slots * KNOWN_LENGTH_MAX) / WORD_BYTES);
-  }
-
-  /** The text of the message from `start` to `end`. */
-  of(start: number, end: number): string {
-    const length = end - start;
-    if (length < WORD_BYTES || length > KNOWN_LENGTH_MAX) return BYTES.toString('utf8', start, end);
-    const slot = hashOf(start, end) & this.#mask;
-    const words = (slot * KNOWN_LENGTH_MAX) / WORD_BYTES;
-    if (this.#lengths[slot] === length && this.#areThere(words, start, end)) return this.#texts[slot]!;
-    const text = BYTES.toString('utf8', start, end);
-    this.#lengths[slot] = length;
-    this.#texts[slot] = text;
-    for (let p = start, i = words; p < end; p += WORD_BYTES, i++)
-      this.#words[i] = wordAt(Math.min(p, end - WORD_BYTES));
-    return text;
-  }
-
-  /** Compares word by word; the last word may overlap the one before. */
-  #areThere(words: number, start: number, end: number): boolean {
-    let i = words;
-    for (let p = start; p < end - WORD_BYTES; p += WORD_BYTES) if (wordAt(p) !== this.#words[i++]) return false;
-    return wordAt(end - WORD_BYTES) === this.#words[i];
-  }
-}
-
-/** Of the length and three words, which differ between templates of one package and between packages of one template. */
-function hashOf(start: number, end: number): number {
-  let hash = Math.imul(wordAt(start) ^ (end - start), 0x9e3779b1);
-  hash = Math.imul(hash ^ wordAt(start + ((end - start) >> 1) - WORD_BYTES / 2), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13) ^ wordAt(end - WORD_BYTES), 0xc2b2ae35);
-  return hash ^ (hash >>> 16);
-}
-
-/** Keys are looked up by five bits of their length and of their first byte, before their bytes are compared. */
-const SLOTS = 1024;
-
-/** The members that objects of one kind have, by number, and the positions of their values in the object read last. */
-class Members {
-  readonly #keys: readonly Piece[];
-  /** The member's number by the slot of its key; -1 for none. */
-  readonly #bySlot = new Int8Array(SLOTS).fill(-1);
-  readonly #starts: Int32Array;
-  /** 0 for one that was not there. */
-  readonly #ends: Int32Array;
-
-  constructor(names: readonly string[]) {
-    this.#keys = names.map(pieceOf);
-    this.#starts = new Int32Array(names.length);
-    this.#ends = new Int32Array(names.length);
-    for (const [number, key] of this.#keys.entries()) {
-      const slot = slotOf(key.length, names[number]!.charCodeAt(0));
-      if (this.#bySlot[slot] !== -1) throw new Error(`two keys in one slot: ${names[number]}`);
-      this.#bySlot[slot] = number;
-    }
-  }
-
-  /** Forgets the object read last. */
-  clear(): void {
-    for (let i = 0; i < this.#ends.length; i++) this.#ends[i] = 0;
-  }
-
-  /** Keeps where the values of an object's members are, which are indexed from `first` to `end`. False for a member twice. */
-  read(first: number, end: number): boolean {
-    this.clear();
-    for (let i = first; i < end; i = memberEnd(i)) {
-      const member = this.find(i);
-      if (member >= 0 && !this.add(member, i)) return false;
-    }
-    return true;
-  }
-
-  /** Which member an indexed one is, by its key; -1 for another one. */
-  find(indexed: number): number {
-    const key = keyStart(indexed);
-    const length = keyEnd(indexed) - key;
-    const number = this.#bySlot[slotOf(length, BYTES[key]!)]!;
-    if (number < 0) return -1;
-    const name = this.#keys[number]!;
-    return name.length === length && standsAt(key, name) ? number : -1;
-  }
-
-  /** Keeps the position of a member's value. False for a member that occurs twice: JSON.parse keeps the last value. */
-  add(member: number, indexed: number): boolean {
-    if (this.#ends[member] !== 0) return false;
-    this.#starts[member] = valueStart(indexed);
-    this.#ends[member] = valueEnd(indexed);
-    return true;
-  }
-
-  isThere(member: number): boolean {
-    return this.#ends[member] !== 0;
-  }
-
-  start(member: number): number {
-    return this.#starts[member]!;
-  }
-
-  /** Whether a member's value has exactly these bytes. */
-  is(member: number, value: Piece): boolean {
-    const start = this.#starts[member]!;
-    return this.#ends[member]! - start === value.length && standsAt(start, value);
-  }
-
-  /** A member's value as JSON.parse returns it; undefined where it is missing. */
-  parsed(member: number, texts: KnownTexts | null = null): unknown {
-    const [start, end] = [this.#starts[member]!, this.#ends[member]!];
-    if (end === 0) return undefined;
-    if (BYTES[start] === QUOTE) {
-      const text = texts === null ? BYTES.toString('utf8', start + 1, end - 1) : texts.of(start + 1, end - 1);
-      if (!hasEscapes || !text.includes('\\')) return text;
-    }
-    return JSON.parse(BYTES.toString('utf8', start, end));
-  }
-}
-
-function slotOf(length: number, firstByte: number): number {
-  return ((length & 31) << 5) | (firstByte & 31);
-}
-
 const CREATED = pieceOf('"created_event"');
 const EXERCISED = pieceOf('"exercised_event"');
 
@@ -206,6 +66,100 @@ const [UPDATE_ID, MIGRATION_ID, RECORD_TIME, SYNCHRONIZER_ID, REASSIGNMENT, ROOT
 ];
 const event = new Members(['event_type', 'contract_id', 'template_id', 'package_name', 'child_event_ids', 'consuming']);
 const [EVENT_TYPE, CONTRACT_ID, TEMPLATE_ID, PACKAGE_NAME, CHILD_EVENT_IDS, CONSUMING] = [0, 1, 2, 3, 4, 5];
+
+/** Larger transactions are rare, and comparing each id with the others would cost more than to parse them in full. */
+const EVENTS_MAX = 256;
+const LISTED_MAX = 1024;
+
+/** The events of one transaction, numbered as they are written, and the tree of their id lists; ids are compared as bytes. */
+class EventTree {
+  size = 0;
+  #listed = 0;
+  /** Start and end of each event's id, of each id in a list, and of each event's children among those. */
+  readonly #ids = new Int32Array(EVENTS_MAX * 2);
+  readonly #listedIds = new Int32Array(LISTED_MAX * 2);
+  readonly #children = new Int32Array(EVENTS_MAX * 2);
+  readonly #isVisited = new Uint8Array(EVENTS_MAX);
+  readonly #pending = new Int32Array(LISTED_MAX);
+  /** The events depth first from the roots, children in order. */
+  readonly order = new Int32Array(EVENTS_MAX);
+
+  begin(): void {
+    this.size = 0;
+    this.#listed = 0;
+  }
+
+  id(event: number): string {
+    return BYTES.toString('utf8', this.#ids[event * 2], this.#ids[event * 2 + 1]);
+  }
+
+  /** Adds an event, without children, by the position of its id. False for one too many, or with the id of another. */
+  add(start: number, end: number): boolean {
+    if (this.size === EVENTS_MAX) return false;
+    for (let other = 0; other < this.size; other++) if (this.#isNamed(other, start, end)) return false;
+    this.#ids[this.size * 2] = start;
+    this.#ids[this.size * 2 + 1] = end;
+    this.#children.fill(this.#listed, this.size * 2, this.size * 2 + 2);
+    this.size += 1;
+    return true;
+  }
+
+  /** Gives the event that was added last its children, a list of ids. */
+  addChildren(start: number): boolean {
+    const isList = this.#readList(start);
+    this.#children[this.size * 2 - 1] = this.#listed;
+    return isList;
+  }
+
+  /** Puts the events in order. False where a list names an event twice or one that is missing, or no list names an event. */
+  walk(roots: number): boolean {
+    const first = this.#listed;
+    if (!this.#readList(roots)) return false;
+    this.#isVisited.fill(0, 0, this.size);
+    let [visited, pending] = [0, 0];
+    for (let i = this.#listed - 1; i >= first; i--) this.#pending[pending++] = i;
+    while (pending > 0) {
+      const event = this.#find(this.#pending[--pending]!, visited);
+      if (event < 0) return false;
+      this.#isVisited[event] = 1;
+      this.order[visited++] = event;
+      for (let i = this.#children[event * 2 + 1]! - 1; i >= this.#children[event * 2]!; i--)
+        this.#pending[pending++] = i;
+    }
+    return visited === this.size;
+  }
+
+  /** The event of that id, if not visited yet; usually the next one. */
+  #find(listed: number, likely: number): number {
+    const [start, end] = [this.#listedIds[listed * 2]!, this.#listedIds[listed * 2 + 1]!];
+    for (let i = 0; i < this.size; i++) {
+      const event = likely + i < this.size ? likely + i : likely + i - this.size;
+      if (this.#isVisited[event] === 0 && this.#isNamed(event, start, end)) return event;
+    }
+    return -1;
+  }
+
+  #isNamed(event: number, start: number, end: number): boolean {
+    const idStart = this.#ids[event * 2]!;
+    return this.#ids[event * 2 + 1]! - idStart === end - start && isSame(idStart, start, end - start);
+  }
+
+  /** Adds the ids of a list that is JSON. False where it is no list, has anything but strings without escapes, or has too many. */
+  #readList(start: number): boolean {
+    if (BYTES[start] !== BRACKET) return false;
+    let p = spaceEnd(start + 1);
+    while (BYTES[p] !== BRACKET_END) {
+      const end = BYTES[p] === QUOTE ? plainTextEnd(p) : -1;
+      if (end < 0 || this.#listed === LISTED_MAX) return false;
+      this.#listedIds[this.#listed * 2] = p + 1;
+      this.#listedIds[this.#listed * 2 + 1] = end - 1;
+      this.#listed += 1;
+      p = spaceEnd(end);
+      if (BYTES[p] === COMMA) p = spaceEnd(p + 1);
+    }
+    return true;
+  }
+}
 
 /** Template ids, package names and synchronizers. */
 const names = new KnownTexts(256);

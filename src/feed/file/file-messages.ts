@@ -12,7 +12,7 @@ export interface MessageLimits {
   readonly containerBytesMax: number;
 }
 
-const [LF, CR] = [0x0a, 0x0d];
+const [LF, CR, BRACE_OPEN] = [0x0a, 0x0d, 0x7b];
 const NULL = Buffer.from('null');
 const MIB = 2 ** 20;
 /** Of elements; of lines, one comes for each chunk. */
@@ -52,9 +52,8 @@ export async function* lineBatches(
 function lineMessage(number: number, bytes: Buffer, lineStart: number, lineEnd: number): Message | null {
   const end = lineEnd > lineStart && bytes[lineEnd - 1] === CR ? lineEnd - 1 : lineEnd;
   const start = number === 1 ? lineStart + bomLength(bytes.subarray(lineStart, end)) : lineStart;
-  let filled = start;
-  while (filled < end && isBlank(bytes[filled])) filled++;
-  return filled === end ? null : message(number, bytes.subarray(start, end));
+  const line = bytes.subarray(start, end);
+  return line[0] !== BRACE_OPEN && line.every(isBlank) ? null : message(number, line);
 }
 
 function message(offset: number, bytes: Buffer): Message {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isPartyId } from '../../ledger/party.ts';
+import { isPartyId } from '../../ledger/ledger-ids.ts';
 import { AnswerFailure, COUNT, createJsonClient, type JsonClient, LEDGER_TIME } from '../network/json-client.ts';
 import type { LedgerApiSettings } from '../network/network-settings.ts';
 import type { Tokens } from './oauth-tokens.ts';

@@ -1,8 +1,8 @@
 import type { Database } from 'better-sqlite3';
 import type { ContractFacts, Lookup, PageFacts } from '../../holdings/facts.ts';
 import { coinContent } from '../../ledger/coin.ts';
-import { idText, type StoredId } from '../../ledger/contract-id.ts';
-import { type CoinRow, coinTerms } from '../store/columns.ts';
+import { idText, type StoredId } from '../../ledger/ledger-ids.ts';
+import { type CoinRow, coinTerms } from '../store/stored-rows.ts';
 import type { StoredSnapshot } from './stored-snapshots.ts';
 
 /**

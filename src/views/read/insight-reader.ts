@@ -76,7 +76,7 @@ export function createInsightReaders(
     const { from, to } = multiplesWithin(times, migration!.periodUs);
     return owners.map((party) => {
       const owner = from > to ? undefined : ownerNo.get(migrationId, party);
-      return owner === undefined ? [] : changesBetween(versions, owner, { from, to, grid });
+      return owner === undefined ? [] : readChanges(versions, owner, { from, to, grid }).changes;
     });
   }
 
@@ -152,11 +152,16 @@ interface GridTotals {
   readonly totals: Totals;
 }
 
+/** Without order and rows: all of them, in order. */
+interface ChangesRange extends Pick<ChangesLookup, 'from' | 'to'>, Partial<Pick<ChangesLookup, 'order' | 'rows'>> {
+  readonly grid: SealedGrid;
+}
+
 /** Reads an owner's changes: its versions in the range, and one before it. */
 export function readChanges(
   versions: Pick<VersionReader, 'at' | 'between'>,
   owner: number,
-  { from, to, order, rows, grid }: ChangesLookup & { readonly grid: SealedGrid },
+  { from, to, order = 'asc', rows = Infinity, grid }: ChangesRange,
 ): ChangesFacts {
   const seqBefore = grid.seqBefore(from);
   const before = versions.at(owner, seqBefore)?.totals ?? NO_COIN;
@@ -164,24 +169,6 @@ export function readChanges(
   const states = totalsInGrid(inRange, grid, order);
   const changes = order === 'asc' ? forward(states, before) : backward(states, before);
   return { before, changes: rows === Infinity ? [...changes] : changes.take(rows).toArray() };
-}
-
-/** The same for a range of a few snapshots: reads the version at each change, and none in between, so forced snapshots cost nothing. */
-function changesBetween(
-  versions: VersionReader,
-  owner: number,
-  { from, to, grid }: Pick<ChangesLookup, 'from' | 'to'> & { readonly grid: SealedGrid },
-): Change[] {
-  const changes: Change[] = [];
-  const seqBefore = grid.seqBefore(from);
-  for (let version = versions.at(owner, grid.seqAt(to)); version !== null && version.seq > seqBefore; ) {
-    const recordTime = grid.find(version.seq)!.time;
-    const before = versions.at(owner, grid.seqBefore(recordTime));
-    const change = { recordTime, before: before?.totals ?? NO_COIN, after: version.totals };
-    if (!sameTotals(change.before, change.after)) changes.unshift(change);
-    version = before;
-  }
-  return changes;
 }
 
 /** What is left of an interval's versions, and of those of forced snapshots in it, at the snapshot of the grid that ends it. */

@@ -9,8 +9,8 @@ import type {
   OwnersFacts,
 } from '../../holdings/facts.ts';
 import { ExpiredSums, mayHaveExpired } from '../../holdings/summary-answer.ts';
-import { type CoinRow, followedIn, unitsOf } from '../store/columns.ts';
 import { openForReading } from '../store/database.ts';
+import { type CoinRow, followedIn, unitsOf } from '../store/stored-rows.ts';
 import { decodeVersion, NO_SUMS } from '../store/totals.ts';
 import { createPageReader } from './contract-page.ts';
 import { createInsightReaders } from './insight-reader.ts';

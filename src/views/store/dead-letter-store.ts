@@ -1,8 +1,8 @@
 import type { Database } from 'better-sqlite3';
 import type { FaultCode } from '../../ledger/bad-update.ts';
 import type { Micros } from '../../ledger/time.ts';
-import { parseColumn } from './columns.ts';
 import { openForReading } from './database.ts';
+import { parseColumn } from './stored-rows.ts';
 
 export type DeadLetterKind = 'update' | 'overlong' | 'container' | 'ahead' | 'gap' | 'overtaken';
 /** What can be wrong with a message, or with its container or the update before it. */

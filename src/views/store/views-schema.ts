@@ -98,7 +98,7 @@ CREATE TABLE holding(
 ) STRICT;
 
 -- Active now, by owner and creation. expiry: null for never. id_hash: the low 32 bits, signed, of the hash of migration and contract
--- id (ledger/contract-id.ts); the writer finds contracts by it, in memory (views/write/contracts.ts).
+-- id (ledger/ledger-ids.ts); the writer finds contracts by it, in memory (views/write/contracts.ts).
 CREATE TABLE held(
   owner INTEGER, created_at INTEGER, no INTEGER, created_seq INTEGER, expiry INTEGER, id_hash INTEGER NOT NULL,
   PRIMARY KEY(owner, created_at, no)
@@ -120,7 +120,7 @@ CREATE TABLE round(
   PRIMARY KEY(migration_id, contract_id)
 ) STRICT, WITHOUT ROWID;
 
--- Ids active now of coins and rounds that do not count; h: the hash of migration and id, 53 bits (ledger/contract-id.ts).
+-- Ids active now of coins and rounds that do not count; h: the hash of migration and id, 53 bits (ledger/ledger-ids.ts).
 CREATE TABLE counterfeit(h INTEGER, migration_id INTEGER, contract_id ANY, PRIMARY KEY(h, migration_id, contract_id)) STRICT, WITHOUT ROWID;
 
 -- Messages that could not be applied, and the decisions.

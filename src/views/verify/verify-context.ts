@@ -1,7 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { DigestedCoin } from '../../ledger/digest.ts';
 import { formatTime, LEDGER_TIME_MAX } from '../../ledger/time.ts';
-import type { Sums, SumTerms } from '../store/totals.ts';
 
 /** Something in views.db that contradicts the contracts or another table. */
 export interface Difference {
@@ -15,48 +13,39 @@ export interface Difference {
   readonly found: string;
 }
 
-/** One read transaction of the verification has ended; the next begins when the generator is resumed. */
+/** How far the verification has come. */
 export interface VerifyStep {
   readonly phase: string;
   readonly done: number;
   readonly total: number;
 }
 
-/** The snapshots of a migration that were sealed when the verification began. These never change. */
-export interface SealedMigration {
+export interface SnapshotRow {
   readonly migrationId: bigint;
-  /** The time of each by its number, in order. */
-  readonly times: Map<bigint, bigint>;
-  /** The numbers of those on the grid, in order. */
-  readonly grid: bigint[];
-  /** How many snapshots on the grid the migrations before it have. */
-  readonly gridBefore: number;
+  readonly recordTime: bigint;
+  readonly seq: bigint;
+  readonly forced: bigint;
+  readonly contracts: bigint;
+  readonly owners: bigint;
+  readonly unlocked: string;
+  readonly locked: string;
+  readonly changes_digest: Buffer | null;
+  readonly digest: Buffer | null;
 }
+
+/** Contracts, owners, unlocked and locked coin of a migration, or how they change. */
+export type Supply = readonly bigint[];
 
 export interface VerifyContext {
-  /** Its integers are read as bigints: a damaged file may have any. */
+  /** All that is read is of one moment. Its integers are read as bigints: a damaged file may have any. */
   readonly db: Database;
   readonly report: (difference: Difference) => void;
-  /** About how many rows one read transaction reads: an owner is never split. */
-  readonly rowsPerStep: number;
-  /** By migration id, in order. */
-  readonly sealed: Map<bigint, SealedMigration>;
-}
-
-/** A coin as its row and its holding give it. */
-export interface Contract {
-  readonly coin: SumTerms & DigestedCoin;
-  readonly contractId: string;
-  readonly createdSeq: bigint;
-  /** Null while it is active. */
-  readonly archivedSeq: bigint | null;
-}
-
-/** The sums that the contracts give at the end of an interval. */
-export interface Reached {
-  readonly seq: bigint;
-  readonly unlocked: Sums;
-  readonly locked: Sums;
+  /** The sealed snapshots of each migration: that of interval `seq` is number `seq - 1`. */
+  readonly sealed: Map<bigint, SnapshotRow[]>;
+  /** For each interval up to the last snapshot on the grid, the place of the one that shows it among those of all migrations. */
+  readonly places: Map<bigint, number[]>;
+  /** How the owners' contracts change a migration's supply, by interval. */
+  readonly supply: Map<bigint, Map<bigint, Supply>>;
 }
 
 /** Reports what differs in a table where it concerns no owner, and perhaps one snapshot. */
@@ -68,14 +57,9 @@ export function differsIn(
   return (expected, found) => report({ table, owner: null, snapshot, expected, found: String(found) });
 }
 
-/** Runs one step in a read transaction of its own, so that all it reads is of one moment. */
-export function inOneMoment<T>(db: Database, step: () => T): T {
-  return db.transaction(step).deferred();
-}
-
 export function snapshotName({ sealed }: Pick<VerifyContext, 'sealed'>, migrationId: bigint, seq: bigint): string {
-  const time = sealed.get(migrationId)?.times.get(seq);
-  return `migration ${migrationId}, ${time === undefined ? `interval ${seq}, not sealed yet` : timeText(time)}`;
+  const row = sealed.get(migrationId)?.[Number(seq) - 1];
+  return `migration ${migrationId}, ${row === undefined ? `interval ${seq}, not sealed yet` : timeText(row.recordTime)}`;
 }
 
 export function isLedgerTime(time: bigint): boolean {

@@ -2,55 +2,44 @@ import { inspect } from 'node:util';
 import { getOrMake } from '../../get-or-make.ts';
 import { formatAmount } from '../../ledger/amount.ts';
 import { expiryRound } from '../../ledger/coin.ts';
-import { idText, storedIdHash } from '../../ledger/contract-id.ts';
+import { idText, storedIdHash } from '../../ledger/ledger-ids.ts';
 import { coinEntity } from '../../ledger/templates.ts';
-import { expiryColumn, unitsOf } from '../store/columns.ts';
+import { expiryColumn, unitsOf } from '../store/stored-rows.ts';
 import { decodeVersion, encodeVersion, noSums, type Sums, type SumTerms } from '../store/totals.ts';
-import {
-  type Contract,
-  differsIn,
-  inOneMoment,
-  type Reached,
-  snapshotName,
-  type VerifyContext,
-  type VerifyStep,
-} from './verify-context.ts';
-import type { Folds } from './verify-snapshots.ts';
+import { differsIn, type Supply, snapshotName, type VerifyContext, type VerifyStep } from './verify-context.ts';
+import { type Contract, type ItemsFound, sumOf } from './verify-snapshots.ts';
 
-/** The tables of an owner's contracts, present and past. */
-const ENTRY_TABLES = ['held', 'spent'] as const;
+/** How many owners are verified between two steps. */
+const OWNERS_PER_STEP = 1_000;
 
 /**
  * Owner by owner: its rows of `held` and `spent` against their holdings, and its versions against their sums. The owners' sums
  * are added up in `supply`, interval by interval; the items of the contracts go into `items`.
  */
-export function* verifyOwners(context: VerifyContext, folds: Folds): Generator<VerifyStep> {
-  const { db, rowsPerStep } = context;
+export function* verifyOwners(context: VerifyContext, items: ItemsFound): Generator<VerifyStep> {
+  const { db } = context;
   // An owner of any of the tables; one that is missing in `owner` is a fault.
-  const firsts = ['owner', ...ENTRY_TABLES, 'owner_total'].map((table) => {
+  const firsts = ['owner', 'held', 'spent', 'owner_total'].map((table) => {
     const column = table === 'owner' ? 'id' : 'owner';
     return `SELECT min(${column}) AS owner FROM ${table} WHERE ${column} > @after`;
   });
   const next = db
     .prepare<{ after: bigint }, bigint | null>(`SELECT min(owner) FROM (${firsts.join(' UNION ALL ')})`)
     .pluck();
-  const last = Number(db.prepare<[], bigint | null>('SELECT max(id) FROM owner').pluck().get());
-  const verifyOwner = createOwnerVerifier(context, folds);
+  const total = Number(db.prepare<[], bigint | null>('SELECT max(id) FROM owner').pluck().get());
+  const verifyOwner = createOwnerVerifier(context, items);
+  let verified = 0;
   // Before every id: a damaged one may have any.
-  let owner: bigint | null = -(2n ** 63n);
-  while (owner !== null) {
-    const from: bigint = owner;
-    owner = inOneMoment(db, () => {
-      let rows = 0;
-      let at: bigint | null = from;
-      while (at !== null && rows < rowsPerStep) {
-        at = next.get({ after: at }) ?? null;
-        if (at !== null) rows += verifyOwner(at) + 1;
-      }
-      return at;
-    });
-    yield { phase: 'owners', done: owner === null ? last : Number(owner), total: last };
+  for (
+    let owner = next.get({ after: -(2n ** 63n) }) ?? null;
+    owner !== null;
+    owner = next.get({ after: owner }) ?? null
+  ) {
+    verifyOwner(owner);
+    verified += 1;
+    if (verified % OWNERS_PER_STEP === 0) yield { phase: 'owners', done: Number(owner), total };
   }
+  yield { phase: 'owners', done: total, total };
 }
 
 interface OwnerRow {
@@ -69,14 +58,18 @@ interface Entry extends Readonly<Record<Integers | HoldingIntegers, bigint | nul
   readonly contractId: unknown;
 }
 
-/** Verifies one owner and returns how many rows were read. */
-function createOwnerVerifier(context: VerifyContext, { supply, items }: Folds): (owner: bigint) => number {
-  const { db, report, sealed } = context;
+interface Version {
+  readonly seq: bigint;
+  readonly v: Buffer;
+}
+
+function createOwnerVerifier(context: VerifyContext, items: ItemsFound): (owner: bigint) => void {
+  const { db, report, supply } = context;
   const ownerRow = db.prepare<[bigint], OwnerRow>(
     'SELECT id, migration_id AS migrationId, party FROM owner WHERE id = ?',
   );
   const versions = db.prepare<[bigint], Version>('SELECT seq, v FROM owner_total WHERE owner = ? ORDER BY seq');
-  const entries = ENTRY_TABLES.map((table) => {
+  const entries = (['held', 'spent'] as const).map((table) => {
     const [archivedSeq, idHash] = table === 'held' ? ['NULL', 'e.id_hash'] : ['e.archived_seq', 'NULL'];
     const rows = db.prepare<[bigint], Entry>(
       `SELECT e.no AS entryNo, e.created_at AS entryCreatedAt, e.created_seq AS entryCreatedSeq,
@@ -90,42 +83,47 @@ function createOwnerVerifier(context: VerifyContext, { supply, items }: Folds): 
 
   return (id) => {
     const owner = ownerRow.get(id);
-    if (owner === undefined) {
-      differsIn(context, 'owner')(`a row of owner ${id}, which held, spent or owner_total names`, 'none');
-      return 1;
-    }
+    if (owner === undefined)
+      return differsIn(context, 'owner')(`a row of owner ${id}, which held, spent or owner_total names`, 'none');
     const { migrationId, party } = owner;
+    const places = context.places.get(migrationId) ?? [];
     const intervals: Intervals = new Map();
-    const differs = (table: string, snapshot: string | null, expected: string, found: unknown): void =>
-      report({ table, owner: party, snapshot, expected, found: String(found) });
-    let read = 0;
     for (const { table, rows } of entries) {
       for (const entry of rows.iterate(id)) {
-        read += 1;
-        const contract = verifyEntry(entry, owner, (where, expected, found) =>
-          differs(where === 'entry' ? table : where, null, `contract ${entry.entryNo} of ${table}: ${expected}`, found),
+        const verified = verifyEntry(entry, owner, (where, expected, found) =>
+          report({
+            table: where === 'entry' ? table : where,
+            owner: party,
+            snapshot: null,
+            expected: `contract ${entry.entryNo} of ${table}: ${expected}`,
+            found: String(found),
+          }),
         );
-        if (contract === null) continue;
-        addContract(intervals, contract);
-        items.add(sealed.get(migrationId), contract);
+        if (verified === null) continue;
+        addContract(intervals, verified);
+        items.add(places, verified);
       }
     }
-    const stored = versions.all(id);
-    const reached = compareVersions(intervals, stored, (seq, expected, found) => {
-      const snapshot = snapshotName(context, migrationId, seq);
-      differs('owner_total', snapshot, `${expected}, by its contracts in held, spent and holding`, found);
+    const changes = getOrMake(supply, migrationId, () => new Map<bigint, Supply>());
+    compareVersions(intervals, versions.all(id), {
+      changed: (seq, change) => changes.set(seq, sumOf(changes.get(seq), change)),
+      differs(seq, expected, found) {
+        const snapshot = snapshotName(context, migrationId, seq);
+        const byContracts = `${expected}, by its contracts in held, spent and holding`;
+        report({ table: 'owner_total', owner: party, snapshot, expected: byContracts, found });
+      },
     });
-    supply.add(migrationId, reached);
-    return read + stored.length;
   };
 }
+
+type VerifiedContract = Contract & { readonly coin: SumTerms };
 
 /** Compares a row with its holding, from which its key and its expiry follow. Null where the holding is none of a coin. */
 function verifyEntry(
   entry: Entry,
   { id, migrationId, party }: OwnerRow,
   differs: (where: 'entry' | 'holding', expected: string, found: unknown) => void,
-): Contract | null {
+): VerifiedContract | null {
   const { createdSeq, createdAt, archivedSeq, contractId } = entry;
   const hasId = typeof contractId === 'string' || Buffer.isBuffer(contractId);
   const terms = termsOf(entry);
@@ -170,7 +168,7 @@ interface Change extends Sums {
 /** The changes of one owner by interval, from which its versions follow. Grows with intervals, not with contracts. */
 type Intervals = Map<bigint, Readonly<Record<(typeof SIDES)[number], Change>>>;
 
-function addContract(intervals: Intervals, { coin, createdSeq, archivedSeq }: Contract): void {
+function addContract(intervals: Intervals, { coin, createdSeq, archivedSeq }: VerifiedContract): void {
   const side = coin.entity === 'Amulet' ? 'unlocked' : 'locked';
   const created = getOrMake(intervals, createdSeq, noChanges)[side];
   add(created, coin, 1);
@@ -196,49 +194,51 @@ function least(a: number | bigint, b: number | bigint): number | bigint {
   return a < b ? a : b;
 }
 
-interface Version {
-  readonly seq: bigint;
-  readonly v: Buffer;
-}
-
 /**
  * Compares an owner's versions with its contracts: a version for each interval in which one was created or archived, each with
  * the exact sums. A version may be of an interval without a lasting change (contracts created and archived in it); it then
- * repeats the sums. Yields the sums at the end of each interval that changed something.
+ * repeats the sums. Passes on how each interval changes the supply.
  */
-function* compareVersions(
+function compareVersions(
   intervals: Intervals,
   versions: readonly Version[],
-  differs: (seq: bigint, expected: string, found: string) => void,
-): Generator<Reached> {
+  to: {
+    readonly changed: (seq: bigint, change: Supply) => void;
+    readonly differs: (seq: bigint, expected: string, found: string) => void;
+  },
+): void {
   const bySeq = new Map(versions.map(({ seq, v }) => [seq, v]));
   const seqs = [...new Set([...intervals.keys(), ...bySeq.keys()])].sort((a, b) => (a < b ? -1 : 1));
   // `expiryBound` is that of the previous version: it does not follow from the contracts alone.
   const now = { unlocked: noSums(), locked: noSums() };
   for (const seq of seqs) {
     const interval = intervals.get(seq) ?? noChanges();
+    const before = now.unlocked.count + now.locked.count;
     const v = bySeq.get(seq) ?? null;
-    const found = v === null ? null : readVersion(v);
-    if (found === null) differs(seq, 'a version', v === null ? 'none' : `bytes that are none: ${v.toString('hex')}`);
+    const found = v && readVersion(v);
+    if (found === null) to.differs(seq, 'a version', v === null ? 'none' : `bytes that are none: ${v.toString('hex')}`);
     for (const side of SIDES) {
       const [sums, change] = [now[side], interval[side]];
       const survivors = sums.count - change.archived;
       add(sums, change, change.count);
       if (found === null) continue;
       if (EXACT.some((each) => sums[each] !== found[side][each]))
-        differs(seq, `${side} ${sumsText(sums)}`, `${side} ${sumsText(found[side])}`);
+        to.differs(seq, `${side} ${sumsText(sums)}`, `${side} ${sumsText(found[side])}`);
       // While any contract is held, the bound only falls; and it is at most the expiry of each one held.
       const most = survivors > 0 ? least(sums.expiryBound, change.expiryBound) : change.expiryBound;
       const bound = found[side].expiryBound;
-      if (sums.count > 0 && bound > most) differs(seq, `${side} expiry bound of at most ${most}`, `${bound}`);
+      if (sums.count > 0 && bound > most) to.differs(seq, `${side} expiry bound of at most ${most}`, `${bound}`);
       sums.expiryBound = bound;
     }
-    if (intervals.has(seq)) yield { seq, unlocked: { ...now.unlocked }, locked: { ...now.locked } };
+    const { unlocked, locked } = interval;
+    const after = now.unlocked.count + now.locked.count;
+    const owners = BigInt(after > 0) - BigInt(before > 0);
+    to.changed(seq, [BigInt(after - before), owners, unlocked.amount, locked.amount]);
   }
 }
 
 /** Null where the bytes are no version, or not the encoding of its sums. */
-function readVersion(v: Buffer): Pick<Reached, 'unlocked' | 'locked'> | null {
+function readVersion(v: Buffer): Record<(typeof SIDES)[number], Sums> | null {
   try {
     const sums = decodeVersion(v);
     return encodeVersion(sums.unlocked, sums.locked).equals(v) ? sums : null;

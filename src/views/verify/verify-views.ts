@@ -1,19 +1,9 @@
 import type { Database } from 'better-sqlite3';
 import { isDamaged } from '../../machine-errors.ts';
 import { openForReading } from '../store/database.ts';
-import {
-  type Difference,
-  differsIn,
-  inOneMoment,
-  timeText,
-  type VerifyContext,
-  type VerifyStep,
-} from './verify-context.ts';
+import { type Difference, differsIn, timeText, type VerifyContext, type VerifyStep } from './verify-context.ts';
 import { verifyOwners } from './verify-owners.ts';
-import { ItemsFound, readSealed, SupplyFold, verifySnapshots } from './verify-snapshots.ts';
-
-/** Rows of one read transaction: enough to be quick, few enough that the write-ahead log can still be emptied. */
-const ROWS_PER_STEP = 20_000;
+import { ItemsFound, readSealed, verifySnapshots } from './verify-snapshots.ts';
 
 /** What was looked at. */
 export interface Verified {
@@ -24,29 +14,27 @@ export interface Verified {
 }
 
 /**
- * Runs SQLite's integrity check, then recomputes the totals, counts, supplies and digests from the contracts. A writer may run
- * meanwhile: each step reads one moment, and what is compared across steps was sealed before the first. Memory grows with
- * snapshots, not with contracts. The digests prove what the contracts are (docs/digest.md); only a replay shows
- * that the writer got them from the feed.
+ * Runs SQLite's integrity check, then recomputes the totals, counts, supplies and digests from the contracts, all as of one
+ * moment: a writer may run meanwhile. Memory grows with snapshots, not with contracts. The digests prove what the contracts are
+ * (docs/digest.md); only a replay shows that the writer got them from the feed.
  */
 export function* verifyViews(
   dataDir: string,
   report: (difference: Difference) => void,
-  { rowsPerStep = ROWS_PER_STEP }: { rowsPerStep?: number } = {},
 ): Generator<VerifyStep, Verified> {
   const db = openForReading(dataDir).defaultSafeIntegers();
   try {
-    const context: VerifyContext = { db, report, rowsPerStep, sealed: new Map() };
+    db.exec('BEGIN');
+    const context: VerifyContext = { db, report, sealed: new Map(), places: new Map(), supply: new Map() };
     using items = new ItemsFound();
-    const folds = { supply: new SupplyFold(), items };
     const verified: Verified = { snapshots: 0, owners: 0, seeds: [] };
     const tables = db.prepare<[], string>(`SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name`).pluck();
     const phases: readonly (readonly [table: string, steps: Generator<VerifyStep>])[] = [
       ...tables.all().map((table) => [table, verifyIntegrity(context, table)] as const),
       ['snapshot', readSealed(context)],
-      ['owner_total', verifyOwners(context, folds)],
+      ['owner_total', verifyOwners(context, items)],
       ['holding', verifyHoldings(context)],
-      ['snapshot', verifySnapshots(context, folds)],
+      ['snapshot', verifySnapshots(context, items)],
       ['migration', countVerified(context, verified)],
     ];
     for (const [table, steps] of phases) {
@@ -65,7 +53,7 @@ export function* verifyViews(
 }
 
 function* countVerified({ db, sealed }: VerifyContext, verified: Verified): Generator<VerifyStep> {
-  for (const { times } of sealed.values()) verified.snapshots += times.size;
+  for (const { length } of sealed.values()) verified.snapshots += length;
   verified.owners = rowsOf(db, 'owner');
   const rows = db.prepare<[], { migrationId: bigint; seededAt: bigint }>(
     `SELECT migration_id AS migrationId, seeded_at AS seededAt FROM migration WHERE seeded_at >= 0 ORDER BY migration_id`,
@@ -89,14 +77,13 @@ function* verifyIntegrity(context: VerifyContext, table: string): Generator<Veri
 /** Every contract of `holding` has one row in `held` or `spent`. That each of those has its holding was verified by owner. */
 function* verifyHoldings(context: VerifyContext): Generator<VerifyStep> {
   const { db } = context;
-  const differs = differsIn(context, 'holding');
-  inOneMoment(db, () => {
-    const [holdings, entries] = [rowsOf(db, 'holding'), rowsOf(db, 'held') + rowsOf(db, 'spent')];
-    if (holdings === entries) return;
+  const [holdings, entries] = [rowsOf(db, 'holding'), rowsOf(db, 'held') + rowsOf(db, 'spent')];
+  if (holdings !== entries) {
+    const differs = differsIn(context, 'holding');
     differs(`${entries} rows, as held and spent have together`, holdings);
     const numbers = 'SELECT no FROM holding EXCEPT SELECT no FROM held EXCEPT SELECT no FROM spent';
     for (const no of db.prepare<[], bigint>(numbers).pluck().iterate())
       differs(`contract ${no}: a row in held or spent`, 'none');
-  });
+  }
   yield { phase: 'holdings', done: 1, total: 1 };
 }

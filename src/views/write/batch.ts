@@ -44,12 +44,6 @@ export class Batch {
     this.#saveState = createStateSaver(db, this.state);
   }
 
-  /** Reads what is stored about the contracts of some messages, at once and in key order, before these are applied. */
-  fetch(idHashes: Float64Array): void {
-    this.contracts.fetch(idHashes);
-    this.counterfeits.fetch(idHashes);
-  }
-
   /** One transaction: rows, totals, snapshots and the position. `also` runs within it. */
   commit(also: () => void = () => {}): void {
     const parts = [this.owners, this.templates, this.seals, this.items, this.rounds, this.counterfeits];

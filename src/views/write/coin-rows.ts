@@ -1,9 +1,8 @@
 import type { Database } from 'better-sqlite3';
 import type { CoinOrigin } from '../../feed/decoded-batch.ts';
-import { type StoredId, storedId } from '../../ledger/contract-id.ts';
-import { BulkRows } from '../store/bulk-rows.ts';
-import { expiryColumn, unitsColumn } from '../store/columns.ts';
+import { type StoredId, storedId } from '../../ledger/ledger-ids.ts';
 import { rowOrder } from '../store/row-order.ts';
+import { BulkRows, expiryColumn, unitsColumn } from '../store/stored-rows.ts';
 import { type ArchivedCoin, type Contracts, isActive, type PendingCoin } from './contracts.ts';
 import type { Owner } from './owner-sums.ts';
 

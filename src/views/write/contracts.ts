@@ -1,10 +1,9 @@
 import type { Database } from 'better-sqlite3';
 import type { ContractEvent, NewCoin } from '../../feed/decoded-batch.ts';
 import { type ComparedCoin, expiryOf } from '../../ledger/coin.ts';
-import { idText, type StoredId } from '../../ledger/contract-id.ts';
-import { type KeyReader, prepareByKey, readByKey } from '../store/by-key.ts';
-import { type CoinRow, coinTerms, unitsOf } from '../store/columns.ts';
+import { idText, type StoredId } from '../../ledger/ledger-ids.ts';
 import { HashIndex } from '../store/hash-index.ts';
+import { type CoinRow, coinTerms, unitsOf } from '../store/stored-rows.ts';
 import type { SumTerms } from '../store/totals.ts';
 import type { Owner, Owners } from './owner-sums.ts';
 
@@ -70,7 +69,7 @@ export class Contracts {
   readonly #archivedNos = new HashIndex();
   readonly #owners: Owners;
   readonly #active: ActiveIds;
-  readonly #holding: KeyReader<HoldingRow>;
+  readonly #holding;
   readonly #coin;
   readonly #creator;
   readonly #idText;
@@ -85,8 +84,14 @@ export class Contracts {
          FROM holding JOIN owner ON owner.id = holding.owner WHERE no = ?`,
       )
       .safeIntegers();
-    const facts = `no, owner, created_seq, locked, amount, rate, round, created_at, ${ID_TEXT}`;
-    this.#holding = prepareByKey(db, { columns: facts, table: 'holding', key: 'no' });
+    // For many at once: a statement for each costs as much as the row.
+    this.#holding = db
+      .prepare<[string], HoldingRow>(
+        `SELECT no, owner, created_seq, locked, amount, rate, round, created_at, ${ID_TEXT}
+         FROM json_each(?) CROSS JOIN holding ON no = value`,
+      )
+      .raw()
+      .safeIntegers();
     this.#creator = db.prepare<[number], StoredId | null>('SELECT update_id FROM holding WHERE no = ?').pluck();
     this.#idText = db.prepare<[number], string>(`SELECT ${ID_TEXT} FROM holding WHERE no = ?`).pluck();
     this.#spentIds = db
@@ -94,7 +99,6 @@ export class Contracts {
         `SELECT ${ID_TEXT} FROM spent JOIN holding USING (no) WHERE spent.owner = ? AND archived_seq >= ?`,
       )
       .pluck();
-    for (const statement of [this.#holding.many, this.#holding.one]) statement.raw().safeIntegers();
   }
 
   /** Reads what is stored about contracts whose ids have these hashes, so that `find` needs no statement of its own. */
@@ -114,28 +118,27 @@ export class Contracts {
         nos.push(no);
       });
     }
-    readByKey(
-      this.#holding,
-      Float64Array.from(nos).sort(),
-      ([storedNo, owner, createdSeq, locked, amount, storedRate, round, createdAt, idText]) => {
-        const [no, rate] = [Number(storedNo), unitsOf(storedRate)];
-        const coin: StoredCoin = {
-          no,
-          idHash: idHashes[wanted.number(wanted.first(spread(no)))]!,
-          contractId: contractIdOf(idText),
-          owner: this.#owners.ofNo(Number(owner)),
-          createdSeq: Number(createdSeq),
-          locked: locked === 1n,
-          amount: unitsOf(amount),
-          rate,
-          rateRound: rate * round,
-          round,
-          createdAt: Number(createdAt),
-          archivedSeq: 0,
-        };
-        this.#fetchedIndex.add(coin.idHash, this.#fetched.push(coin) - 1);
-      },
-    );
+    if (nos.length === 0) return;
+    const inOrder = Float64Array.from(nos).sort().join();
+    for (const row of this.#holding.all(`[${inOrder}]`)) {
+      const [storedNo, owner, createdSeq, locked, amount, storedRate, round, createdAt, idText] = row;
+      const [no, rate] = [Number(storedNo), unitsOf(storedRate)];
+      const coin: StoredCoin = {
+        no,
+        idHash: idHashes[wanted.number(wanted.first(spread(no)))]!,
+        contractId: contractIdOf(idText),
+        owner: this.#owners.ofNo(Number(owner)),
+        createdSeq: Number(createdSeq),
+        locked: locked === 1n,
+        amount: unitsOf(amount),
+        rate,
+        rateRound: rate * round,
+        round,
+        createdAt: Number(createdAt),
+        archivedSeq: 0,
+      };
+      this.#fetchedIndex.add(coin.idHash, this.#fetched.push(coin) - 1);
+    }
   }
 
   /** The active coin with that event's id in that migration. */

@@ -1,11 +1,4 @@
-import {
-  bytesOf,
-  cursorAfter,
-  type DecodedBatch,
-  type DecodedMessage,
-  lengthOf,
-  sha256Of,
-} from '../../feed/decoded-batch.ts';
+import { bytesOf, type DecodedBatch, type DecodedMessage, lengthOf, sha256Of } from '../../feed/decoded-batch.ts';
 import type { BrokenContainer, NamedSource } from '../../feed/source.ts';
 import type { BadUpdate } from '../../ledger/bad-update.ts';
 import type { Micros } from '../../ledger/time.ts';
@@ -22,7 +15,7 @@ export function deadLetterOf(
   bad: BadUpdate,
   { source, now, leftOut }: { source: NamedSource; now: Micros; leftOut: (contractId: string) => number | null },
 ): Omit<DeadLetter, 'id' | 'decision'> {
-  const location = { lane: message.lane, offset: message.offset, cursor: cursorAfter(message) };
+  const location = { lane: message.lane, offset: message.offset, cursor: message.cursor };
   return {
     kind: DEAD_LETTER_KINDS[bad.code],
     ...causeOf(bad, leftOut),

@@ -1,8 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { ContractEvent } from '../../feed/decoded-batch.ts';
-import { idText, type StoredId, storedId, storedIdHash } from '../../ledger/contract-id.ts';
+import { idText, type StoredId, storedId, storedIdHash } from '../../ledger/ledger-ids.ts';
 import type { OpenRound } from '../../ledger/update.ts';
-import { type KeyReader, prepareByKey, readByKey } from '../store/by-key.ts';
 
 /** An open mining round active now. */
 export interface ActiveRound {
@@ -71,39 +70,23 @@ export class Rounds {
 }
 
 interface Change {
+  readonly idHash: number;
   readonly migrationId: number;
   readonly contractId: string;
-  active: boolean;
+  readonly active: boolean;
 }
 
-/** Up to so many id hashes are kept in memory; with more, those of each chunk are looked up. */
-const KEPT_MAX = 65_536;
-
-/**
- * Active ids of coins and rounds that do not count. Anyone may create any number of them, so they stay on disk. Unless there
- * is an attack they are few: then all their hashes are in memory, and nothing is looked up for the coins that do count.
- */
+/** Active ids of coins and rounds that do not count. Anyone may create any number of them, so they stay on disk. */
 export class Counterfeits {
-  readonly #byHash: KeyReader<{ h: number }>;
   readonly #exists;
   readonly #insert;
   readonly #delete;
-  /** Id hashes that may be stored: all of them where `#knowsAll`, else those of the chunk that is being applied. */
-  #stored: Set<number>;
-  #knowsAll: boolean;
-  /** This batch's changes, by id hash. */
-  readonly #changed = new Map<number, Change[]>();
-  /** Whether a row with that hash is left, by the hashes that the transaction wrote: several ids may have the same. */
-  readonly #written = new Map<number, boolean>();
+  /** Usually there are none: then nothing is looked up for the coins that count. */
+  #isAnyStored: boolean;
+  /** This batch's changes, by migration and contract id. */
+  readonly #changed = new Map<string, Change>();
 
   constructor(db: Database) {
-    const idHashes = db
-      .prepare<[number], number>('SELECT h FROM counterfeit LIMIT ?')
-      .pluck()
-      .all(KEPT_MAX + 1);
-    this.#knowsAll = idHashes.length <= KEPT_MAX;
-    this.#stored = new Set(this.#knowsAll ? idHashes : []);
-    this.#byHash = prepareByKey(db, { columns: 'h', table: 'counterfeit', key: 'h' });
     this.#exists = db
       .prepare<[number, number, StoredId], number>(
         'SELECT 1 FROM counterfeit WHERE h = ? AND migration_id = ? AND contract_id = ?',
@@ -111,58 +94,29 @@ export class Counterfeits {
       .pluck();
     this.#insert = db.prepare('INSERT OR IGNORE INTO counterfeit VALUES (?, ?, ?)');
     this.#delete = db.prepare('DELETE FROM counterfeit WHERE h = ? AND migration_id = ? AND contract_id = ?');
+    this.#isAnyStored = db.prepare('SELECT 1 FROM counterfeit LIMIT 1').get() !== undefined;
   }
 
-  /** Reads which of these hashes may be those of counterfeits, so that `has` needs no statement for the others. */
-  fetch(idHashes: Float64Array): void {
-    if (this.#knowsAll) return;
-    this.#stored = new Set();
-    readByKey(this.#byHash, idHashes.toSorted(), ({ h }) => this.#stored.add(h));
-  }
-
-  /** Whether the contract that an event names is an active counterfeit; nearly always the hash is enough. */
+  /** Whether the contract that an event names is an active counterfeit. */
   has({ idHash, contractId }: ContractEvent, migrationId: number): boolean {
-    // Usually there are none at all.
-    if (this.#stored.size + this.#changed.size === 0) return false;
-    const change = this.#change(idHash, migrationId, contractId);
+    const change = this.#changed.size === 0 ? undefined : this.#changed.get(`${migrationId} ${contractId}`);
     if (change !== undefined) return change.active;
-    return this.#stored.has(idHash) && this.#exists.get(idHash, migrationId, storedId(contractId)) === 1;
+    return this.#isAnyStored && this.#exists.get(idHash, migrationId, storedId(contractId)) === 1;
   }
 
   set({ idHash, contractId }: ContractEvent, migrationId: number, active: boolean): void {
-    const change = this.#change(idHash, migrationId, contractId);
-    if (change !== undefined) {
-      change.active = active;
-      return;
-    }
-    const others = this.#changed.get(idHash) ?? [];
-    this.#changed.set(idHash, [...others, { migrationId, contractId, active }]);
-  }
-
-  #change(idHash: number, migrationId: number, contractId: string): Change | undefined {
-    return this.#changed
-      .get(idHash)
-      ?.find((each) => each.migrationId === migrationId && each.contractId === contractId);
+    this.#changed.set(`${migrationId} ${contractId}`, { idHash, migrationId, contractId, active });
   }
 
   flush(): void {
-    for (const [idHash, changes] of this.#changed) {
-      for (const { migrationId, contractId, active } of changes)
-        (active ? this.#insert : this.#delete).run(idHash, migrationId, storedId(contractId));
-      this.#written.set(idHash, this.#byHash.one.get(idHash) !== undefined);
+    for (const { idHash, migrationId, contractId, active } of this.#changed.values()) {
+      (active ? this.#insert : this.#delete).run(idHash, migrationId, storedId(contractId));
+      if (active) this.#isAnyStored = true;
     }
   }
 
   /** Called after the commit. */
   afterCommit(): void {
-    for (const [idHash, isStored] of this.#written) {
-      if (isStored) this.#stored.add(idHash);
-      else this.#stored.delete(idHash);
-    }
-    this.#written.clear();
     this.#changed.clear();
-    if (this.#stored.size <= KEPT_MAX) return;
-    this.#knowsAll = false;
-    this.#stored = new Set();
   }
 }

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { getOrMake } from '../../get-or-make.ts';
-import { BulkRows } from '../store/bulk-rows.ts';
 import { rowOrder } from '../store/row-order.ts';
+import { BulkRows } from '../store/stored-rows.ts';
 import { decodeVersion, encodeVersion, NO_SUMS, noSums, type Sums } from '../store/totals.ts';
 import type { MigrationState, WriterState } from './state.ts';
 

@@ -1,8 +1,8 @@
 import type { Database } from 'better-sqlite3';
-import { cursorAfter, type DecodedBatch, type DecodedMessage, sha256Of } from '../../feed/decoded-batch.ts';
+import { type DecodedBatch, type DecodedMessage, messagesOf, sha256Of } from '../../feed/decoded-batch.ts';
 import type { NamedSource, Reached } from '../../feed/source.ts';
 import type { Micros } from '../../ledger/time.ts';
-import { parseColumn } from '../store/columns.ts';
+import { parseColumn } from '../store/stored-rows.ts';
 
 /** How far one lane was read. */
 export interface LaneState {
@@ -59,11 +59,11 @@ export function positionsAfter(
   { from, to }: { from: number; to: number },
 ): ReadonlyMap<string, Position> {
   const last = new Map<string, DecodedMessage>();
-  for (let i = from; i < to; i++) last.set(batch.messages[i]!.lane, batch.messages[i]!);
+  for (const message of messagesOf(batch, from, to)) last.set(message.lane, message);
   return new Map(
     [...last].map(([lane, message]) => {
       const sha256 = stateOf(lanes, lane).start === null ? null : sha256Of(batch, message);
-      return [lane, { cursor: cursorAfter(message), sha256 }];
+      return [lane, { cursor: message.cursor, sha256 }];
     }),
   );
 }

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { changesHash, firstDigest, nextDigest } from '../../ledger/digest.ts';
 import type { Micros } from '../../ledger/time.ts';
-import { BulkRows } from '../store/bulk-rows.ts';
+import { BulkRows } from '../store/stored-rows.ts';
 import type { OpenItems } from './open-items.ts';
 import type { Owners } from './owner-sums.ts';
 import { lastUpdateOf } from './source-start.ts';

@@ -1,8 +1,8 @@
 import type { Database } from 'better-sqlite3';
-import { idText, type StoredId, storedId } from '../../ledger/contract-id.ts';
+import { idText, type StoredId, storedId } from '../../ledger/ledger-ids.ts';
 import type { Entity } from '../../ledger/templates.ts';
 import type { Micros } from '../../ledger/time.ts';
-import { followedIn, parseColumn } from '../store/columns.ts';
+import { followedIn, parseColumn } from '../store/stored-rows.ts';
 import { type LaneState, loadLanes } from './positions.ts';
 
 /** The updates applied of one synchronizer: since when, and how far. */

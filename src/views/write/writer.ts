@@ -1,5 +1,12 @@
 import type { Database } from 'better-sqlite3';
-import { type DecodedBatch, lengthOf, sha256Of } from '../../feed/decoded-batch.ts';
+import {
+  type DecodedBatch,
+  type DecodedMessage,
+  lengthOf,
+  messageAt,
+  messagesOf,
+  sha256Of,
+} from '../../feed/decoded-batch.ts';
 import type { BrokenContainer, NamedSource, SourceStart, StoredSource } from '../../feed/source.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import type { Micros } from '../../ledger/time.ts';
@@ -165,7 +172,7 @@ export class ViewsWriter implements Disposable {
    */
   apply(batch: DecodedBatch): Applied {
     if (this.#broken) this.#reapply(this.#applied);
-    const end = batch.messages.length;
+    const end = batch.length;
     let at = this.#continued?.batch === batch ? this.#continued.at : 0;
     for (let reach = end; at < end; ) {
       const range = this.#rangeOf(batch, { from: at, to: Math.min(end, at + reach) });
@@ -197,13 +204,14 @@ export class ViewsWriter implements Disposable {
     if (from === to) return null;
     this.#broken = true;
     const rules: ApplyRules = { ...this.options, periodUs: this.#periodUs, now };
-    this.#batch.fetch(idHashesOf(batch, from, to));
+    const messages = messagesOf(batch, from, to);
+    this.#batch.contracts.fetch(idHashesOf(messages));
     for (let i = from; i < to; i++) {
       if (decided.has(i)) {
         this.#batch.counts.decided += 1;
         continue;
       }
-      const message = batch.messages[i]!;
+      const message = messages[i - from]!;
       if (message.content.kind === 'bad') {
         this.#moveTo({ ...range, to: i });
         return { at: i, bad: BadUpdate.restore(message.content.fault), isUndecodable: true };
@@ -225,7 +233,8 @@ export class ViewsWriter implements Disposable {
   /** The range is applied: its lanes are read up to its end. */
   #moveTo(range: AppliedRange): void {
     const { lanes } = this.#batch.state;
-    movePast(lanes, range.positions ?? positionsAfter(lanes, range.batch, range));
+    range.positions ??= positionsAfter(lanes, range.batch, range);
+    movePast(lanes, range.positions);
     this.#broken = false;
   }
 
@@ -233,7 +242,7 @@ export class ViewsWriter implements Disposable {
     const decided = new Set<number>();
     const { deadLetters } = this;
     for (let i = from; deadLetters.anyDecided && i < to; i++) {
-      const message = batch.messages[i]!;
+      const message = messageAt(batch, i);
       if (deadLetters.mayBeDecided(lengthOf(message)) && deadLetters.isDecided(sha256Of(batch, message)))
         decided.add(i);
     }
@@ -254,7 +263,7 @@ export class ViewsWriter implements Disposable {
   /** Commits what was applied and the dead letter of the message after it, in one transaction. */
   #stopAt(batch: DecodedBatch, { at, bad }: BadMessage, now: Micros): DeadLetter {
     const leftOut = (contractId: string): number | null => this.deadLetters.leftOut(contractId);
-    const deadLetter = deadLetterOf(batch, batch.messages[at]!, bad, { source: this.#begun, now, leftOut });
+    const deadLetter = deadLetterOf(batch, messageAt(batch, at), bad, { source: this.#begun, now, leftOut });
     const halts = this.options.onBadUpdate === 'halt' || HALTS_ALWAYS.has(deadLetter.kind);
     const { lanes } = this.#batch.state;
     if (!halts) movePast(lanes, positionsAfter(lanes, batch, { from: at, to: at + 1 }));
@@ -351,11 +360,9 @@ export class ViewsWriter implements Disposable {
   }
 }
 
-function idHashesOf({ messages }: DecodedBatch, from: number, to: number): Float64Array {
+function idHashesOf(messages: readonly DecodedMessage[]): Float64Array {
   const idHashes: number[] = [];
-  for (let i = from; i < to; i++) {
-    const { content } = messages[i]!;
-    if (content.kind === 'update') for (const event of content.events) idHashes.push(event.idHash);
-  }
+  for (const { content } of messages)
+    if (content.kind === 'update') for (const { idHash } of content.events) idHashes.push(idHash);
   return Float64Array.from(idHashes);
 }

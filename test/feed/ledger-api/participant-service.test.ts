@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { type Serving, serveSources } from '../../support/feed/serve.ts';
 import { offsetOf } from '../../support/ledger-api/answers.ts';
-import { contentOf, type WireElement } from '../../support/ledger-api/elements.ts';
 import { freshParticipant } from '../../support/ledger-api/fresh-participant.ts';
 import { DSO, ownersIn, participantLedger } from '../../support/ledger-api/ledger.ts';
 import { followedLines, seenLines, TEMPLATES, timesAt } from '../../support/ledger-api/participant-ledger.ts';
@@ -57,10 +56,6 @@ describe('serve --ledger-api', () => {
       await service.until('/status', END);
     }
     await expectViews(ALL_SEEN);
-    participant.change({ participantId: 'other::1220' });
-    await using service = await serve(OWNERS);
-    await service.until('/readyz', { ready: false, reasons: [expect.stringMatching(/^these views were built from/)] });
-    await service.until('/status', { phase: 'refused', halted: null });
   });
 
   it('begins with the active contracts, and goes on', async () => {
@@ -75,33 +70,13 @@ describe('serve --ledger-api', () => {
     {
       await using service = await serve(OWNERS, { start: 'snapshot' });
       await service.until('/status', { seeded_at: expect.any(String), source: { network: { stopped: null } } });
-      participant.add(...LINES.slice(150, 200));
+      participant.add(...LINES.slice(150));
       await service.until('/readyz', { ready: true, reasons: [], degraded: [] });
-    }
-    participant.add(...LINES.slice(200));
-    {
-      await using service = await serve(OWNERS, { start: 'snapshot' });
       await service.until('/status', END);
     }
     const offset = Number(lastOf(LINES.slice(0, 150)));
     const behind = ALL_SEEN.filter((line) => offsetOf(line) > offset);
     await expectViews([...seedLines(ALL_SEEN, { offset, times: timesAt(LINES, offset) }), ...behind]);
-  });
-
-  it('halts at an element that cannot be read, and continues behind it once that is dropped', async () => {
-    const { kind, value } = contentOf(JSON.parse(LINES[5]!) as WireElement);
-    const bad = JSON.stringify({ update: { [kind]: { value: { ...value, recordTime: 'never' } } } });
-    participant.lines.splice(5, 0, bad);
-    {
-      await using service = await serve(OWNERS);
-      await service.until('/status', { phase: 'halted', halted: { kind: 'update' } });
-    }
-    await holdfast('dead-letters', 'drop', '1', '--yes', '--data', data());
-    {
-      await using service = await serve(OWNERS);
-      await service.until('/status', { halted: null, ...END });
-    }
-    await expectViews(ALL_SEEN);
   });
 });
 
@@ -133,34 +108,24 @@ async function expectRefusals(service: Serving): Promise<void> {
     });
 }
 
-describe('only coins of followed owners count', () => {
-  it.each(['named', 'all'])('where they are %s', async (how) => {
-    participant.change({ localParties: FOLLOWED });
-    {
-      await using service = await serve(how === 'all' ? 'all' : FOLLOWED);
-      const ignored = { 'coin of an owner that is not followed': expect.any(Number) };
-      await service.until('/status', { ...END, counts: { ignored } });
-      await service.until('/readyz', { ready: true, degraded: [] });
-      if (how === 'named') await expectRefusals(service);
-    }
-    expect(OWN.join()).not.toEqual(SEEN.join());
-    await expectViews(OWN);
-  });
+it('only coins of followed owners count, and nobody else can be asked for', async () => {
+  {
+    await using service = await serve(FOLLOWED);
+    const ignored = { 'coin of an owner that is not followed': expect.any(Number) };
+    await service.until('/status', { ...END, counts: { ignored } });
+    await service.until('/readyz', { ready: true, degraded: [] });
+    await expectRefusals(service);
+  }
+  expect(OWN.join()).not.toEqual(SEEN.join());
+  await expectViews(OWN);
 });
 
 describe('a participant after files', () => {
   const notReady = (reason: RegExp): object => ({ ready: false, reasons: [expect.stringMatching(reason)] });
-  const offset = offsetOf(OWN[99]!);
   const CASES: readonly (readonly [string, readonly string[], object, RegExp])[] = [
     [
       'that end with updates is not ready before it has shown anything of theirs',
       OWN.slice(0, 100),
-      { prunedUpTo: Number(lastOf(LINES)) },
-      /^not known yet to continue the files/,
-    ],
-    [
-      'that end with a snapshot import is not ready before that either',
-      seedLines(OWN, { offset, times: timesAt(OWN, offset) }),
       { prunedUpTo: Number(lastOf(LINES)) },
       /^not known yet to continue the files/,
     ],

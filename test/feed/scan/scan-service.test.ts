@@ -66,29 +66,11 @@ describe('serve --scan --start beginning', () => {
     await service.until('/status', { phase: 'refused', last_error: { message: expect.stringMatching(text) } });
   });
 
-  it('reaches the end of a network without updates', async () => {
-    await using service = await serve();
-    await service.until('/status', { source: { network: { caught_up_at: expect.any(String) } } });
-  });
-
   it('refuses another DSO than the pinned one', async () => {
     scan.add(...LINES);
     await using service = await serve({ dso: 'OTHER::1220ff' });
     await service.until('/readyz', refused(/^these views count the coins of OTHER::1220ff, and the DSO of Scan .* is/));
     expect(dumpViews(data()).holding).toEqual([]);
-  });
-
-  it('halts at a bad update, and continues behind it once that is dropped', async () => {
-    const last = LINES.at(-1)!;
-    scan.add(...LINES.slice(0, -1), last.replace(/"record_time":"[^"]*"/, '"record_time":"never"'), last);
-    {
-      await using service = await serve();
-      await service.until('/status', { phase: 'halted', halted: { kind: 'update' } });
-    }
-    await holdfast('dead-letters', 'drop', '1', '--yes', '--data', data());
-    await using service = await serve();
-    await service.until('/readyz', { ready: true });
-    await service.until('/status', { source: { position: expect.stringContaining(timeOf(last).slice(0, 19)) } });
   });
 });
 
@@ -157,18 +139,13 @@ describe('serve --scan in an empty directory', () => {
     {
       await using service = await serve(SNAPSHOT);
       await service.until('/readyz', { ready: true, degraded });
-    }
-    // What it holds is continued: there is no second import.
-    scan.change({ snapshots: [at(299)], wrongBy: { summary: 0, supply: 0 } });
-    scan.add(...LINES.slice(300));
-    const before = scan.asked.length;
-    {
-      await using service = await serve(SNAPSHOT);
-      await service.until('/status', { ...AT_END, counts: { updates: 100 } });
-      await service.until('/readyz', { ready: true, degraded });
       expect(await service.get('/status')).toMatchObject({ seeded_at: at(200).replace(/0+Z$/, 'Z') });
+      scan.add(...LINES.slice(300));
+      await service.until('/status', {
+        ...AT_END,
+        source: { position: expect.stringContaining(at(399).slice(0, 19)) },
+      });
     }
-    expect(scan.asked.slice(before).some(({ path }) => path.includes('acs'))).toBe(false);
     await expectViews(seededFeed(LINES, { recordTime: at(200) }));
   });
 });

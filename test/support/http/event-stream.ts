@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type ClientRequest, type IncomingHttpHeaders, type IncomingMessage, request } from 'node:http';
+import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 
 export interface StreamEvent {
   readonly name: string;
@@ -8,22 +8,7 @@ export interface StreamEvent {
 }
 
 /** A client of server-sent events that keeps all that it was sent. */
-export interface EventStream extends Disposable {
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  /** The body as it came. */
-  readonly text: string;
-  readonly events: readonly StreamEvent[];
-  /** Those of some name, oldest first. */
-  named(...names: readonly string[]): readonly StreamEvent[];
-  /** Resolves once what was sent is as wanted; rejects where the stream ends before that. */
-  until(wanted: (stream: EventStream) => boolean): Promise<void>;
-  /** Resolves with whether the body came to its end. */
-  readonly ended: Promise<boolean>;
-  /** Reads nothing more from its socket, until it is resumed. */
-  pause(): void;
-  resume(): void;
-}
+export type EventStream = Awaited<ReturnType<typeof openStream>>;
 
 export interface StreamOptions {
   readonly owners?: readonly string[];
@@ -38,7 +23,7 @@ export interface StreamOptions {
 const WAIT_MAX_MS = 60_000;
 
 /** Opens a stream of a service, or of a proxy before it; resolves when its head is there. */
-export async function openStream(url: string, options: StreamOptions = {}): Promise<EventStream> {
+export async function openStream(url: string, options: StreamOptions = {}) {
   const { owners = [], lastEventId, lastEventIdParameter, headers = {}, localAddress } = options;
   const query = new URLSearchParams(owners.map((owner): [string, string] => ['owner', owner]));
   if (lastEventIdParameter !== undefined) query.set('last_event_id', lastEventIdParameter);
@@ -54,7 +39,7 @@ export async function openStream(url: string, options: StreamOptions = {}): Prom
   return follow(sent, response);
 }
 
-function follow(sent: ClientRequest, response: IncomingMessage): EventStream {
+function follow(sent: ClientRequest, response: IncomingMessage) {
   const events: StreamEvent[] = [];
   const watching = new Set<() => void>();
   const ended = Promise.withResolvers<boolean>();
@@ -70,18 +55,21 @@ function follow(sent: ClientRequest, response: IncomingMessage): EventStream {
   response.on('error', () => {});
   sent.on('error', () => {});
   response.on('close', () => ended.resolve(response.complete));
-  const stream: EventStream = {
+  return {
     status: response.statusCode!,
     headers: response.headers,
     events,
-    get text() {
+    /** The body as it came. */
+    get text(): string {
       return text;
     },
-    named: (...names) => events.filter(({ name }) => names.includes(name)),
-    until: (wanted) =>
+    /** Those of some name, oldest first. */
+    named: (...names: readonly string[]) => events.filter(({ name }) => names.includes(name)),
+    /** Resolves once what was sent is as wanted; rejects where the stream ends before that. */
+    until: (wanted: () => boolean): Promise<void> =>
       new Promise((resolve, reject) => {
         const look = (): void => {
-          if (!wanted(stream)) return;
+          if (!wanted()) return;
           watching.delete(look);
           resolve();
         };
@@ -91,12 +79,13 @@ function follow(sent: ClientRequest, response: IncomingMessage): EventStream {
         void ended.promise.then(() => reject(new Error(`the stream ended before that:\n${text.slice(-2_000)}`)));
         look();
       }),
+    /** Resolves with whether the body came to its end. */
     ended: ended.promise,
+    /** Reads nothing more from its socket, until it is resumed. */
     pause: () => void response.pause(),
     resume: () => void response.resume(),
     [Symbol.dispose]: () => void sent.destroy(),
   };
-  return stream;
 }
 
 /** An event as the standard writes it, with no more than this program uses: every line is a field. */

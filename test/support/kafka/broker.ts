@@ -36,8 +36,8 @@ export interface Broker extends AsyncDisposable {
   /** Its place in its cluster, for a broker that joins it. */
   readonly cluster: { readonly id: string; readonly controller: string };
   pid(): number;
-  /** The file with the first records of a partition. */
-  segment(topic: string, partition: number): string;
+  /** The folder of its partitions. */
+  readonly data: string;
   /** SIGKILL: what a power cut is to its clients. */
   kill(): Promise<void>;
   /** Starts a killed broker again, on the same ports and data. */
@@ -88,7 +88,7 @@ export async function startBroker(options: BrokerOptions = {}): Promise<Broker> 
     certificates,
     cluster,
     pid: () => running.pid,
-    segment: (topic, partition) => join(directory, 'data', `${topic}-${partition}`, `${'0'.repeat(20)}.log`),
+    data: join(directory, 'data'),
     kill: () => running.kill(),
     start: async () => {
       running = await launch(java, properties, plain!);

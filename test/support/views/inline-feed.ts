@@ -14,7 +14,7 @@ async function* decodedBatches(
   { migrationId, signal }: { migrationId: number; signal: AbortSignal },
 ): AsyncGenerator<DecodedBatch | SourceStart> {
   for await (const batch of messageBatches(source, signal)) {
-    yield 'identity' in batch ? batch : decodeBatch(batch, Buffer.alloc(0), migrationId);
+    yield 'identity' in batch ? batch : decodeBatch(batch.messages, Buffer.alloc(0), migrationId);
   }
 }
 

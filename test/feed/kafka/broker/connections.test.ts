@@ -1,30 +1,51 @@
-import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { expect, inject, it } from 'vitest';
 import type { KafkaConnection } from '../../../../src/feed/kafka/kafka-client.ts';
 import { SASL_USER } from '../../../support/kafka/broker.ts';
-import { type Reading, startReading } from '../../../support/kafka/reading.ts';
+import { keepingLogger, type Reading, readingOptions, startReading } from '../../../support/kafka/reading.ts';
+import { emptyRows } from '../../../support/kafka/rows.ts';
+import { createTopic } from '../../../support/kafka/topic.ts';
 import { freshDirectory } from '../../../support/program/fresh-directory.ts';
 import { runProgram } from '../../../support/program/program.ts';
 
 const { addresses, certificates } = inject('kafka');
 const directory = freshDirectory();
 
-function connecting(connection: Omit<KafkaConnection, 'brokers'> & { broker: string }): Reading {
-  const { broker, ...rest } = connection;
-  return startReading({
-    connection: { ...rest, brokers: [broker] },
-    topic: 'any',
-    group: randomUUID(),
-    partitionIdleMs: null,
-    migrationId: 0,
-    stored: { identity: null, lanes: new Map() },
-  });
+const logger = keepingLogger();
+
+function connecting({ broker, ...rest }: Omit<KafkaConnection, 'brokers'> & { broker: string }, name = 'any'): Reading {
+  return startReading(readingOptions(broker, { name }, { connection: { ...rest, brokers: [broker] }, logger }));
 }
 
 const ca = readFileSync(certificates.ca, 'utf8');
 const login = { mechanism: 'plain', ...SASL_USER } as const;
 const tls = { ca: null, cert: null, key: null };
+
+it('reads a topic with each login over TLS, and with a client certificate, once the topic is there', async () => {
+  const topic = await createTopic(addresses.plain);
+  await topic.admin((admin) => admin.deleteTopics({ topics: [topic.name] }));
+  const logins = (['plain', 'scram-sha-256', 'scram-sha-512'] as const).map((mechanism) => {
+    return connecting(
+      { broker: addresses.saslTls, ssl: { ...tls, ca }, sasl: { mechanism, ...SASL_USER } },
+      topic.name,
+    );
+  });
+  const [cert, key] = [certificates.clientCert, certificates.clientKey].map((file) => readFileSync(file, 'utf8'));
+  const withCertificate = connecting(
+    { broker: addresses.tls, ssl: { ca, cert: cert!, key: key! }, sasl: null },
+    topic.name,
+  );
+  await using readings = new AsyncDisposableStack();
+  const all = [...logins, withCertificate].map((reading) => readings.use(reading));
+  const missing = `cannot read topic ${topic.name}: there is no topic ${topic.name} on this cluster`;
+  for (const reading of all) await reading.until('missing', () => reading.status().stopped === missing);
+  await topic.admin((admin) => admin.createTopics({ topics: [{ topic: topic.name }], waitForLeaders: false }));
+  await topic.untilLed();
+  await topic.send(emptyRows(3));
+  for (const reading of all) await reading.until('read', () => reading.messages.length === 3);
+  const told = [logger.lines, ...all.map((reading) => reading.status())];
+  expect(JSON.stringify(told)).not.toContain(SASL_USER.password);
+});
 
 it.each([
   ['that asks for a login, without one', { broker: addresses.sasl, ssl: null, sasl: null }, '--kafka-sasl-mechanism'],

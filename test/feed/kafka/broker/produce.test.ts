@@ -105,67 +105,18 @@ describe('produce into a new topic', () => {
 
 describe('produce into a topic that has messages', () => {
   const [had, unread] = [updates(10, 20), '{"not": "a feed"}'];
-  const times = [{ synchronizerId: 's', recordTime: '2025-01-01T00:00:19Z' }];
-  const checkpoint = JSON.stringify({
-    update: { OffsetCheckpoint: { value: { offset: 9, synchronizerTimes: times } } },
-  });
-  const repair = (id: string): string =>
-    JSON.stringify({
-      update: {
-        Transaction: {
-          value: { updateId: id, synchronizerId: 's', recordTime: '2025-01-01T00:00:19Z', offset: 1, events: [] },
-        },
-      },
-    });
-  const early = updates(0, 3).map((line) =>
-    line.replace(/"record_time":"[^"]*"/, '"record_time":"0001-01-01T00:00:00Z"'),
-  );
   const feed = scanLedger(76, 120);
   const imported = [...seedOf(feed, { recordTime: timeOf(feed[80]!) }), ...feed.slice(70)];
   const mark = imported.findIndex((line) => line.startsWith('{"seed"'));
+  /** Each case of its end: test/cli/topic-sender.test.ts. */
   it.each<{ name: string; held: string[]; files: string[]; sent: string[] }>([
-    { name: 'all that it has', held: had, files: had, sent: [] },
     { name: 'what came before it began', held: had, files: updates(0, 25), sent: updates(20, 25) },
-    { name: 'earlier ones only', held: had, files: updates(0, 15), sent: [] },
-    { name: 'later ones only', held: had, files: updates(20, 25), sent: updates(20, 25) },
-    {
-      name: 'later ones behind what cannot be read',
-      held: had,
-      files: [unread, had[0]!, unread, ...updates(19, 21), unread],
-      sent: [unread, ...updates(20, 21), unread],
-    },
-    { name: 'what cannot be read, and is its end', held: [...had, unread], files: [...had, unread], sent: [unread] },
-    {
-      name: 'the checkpoint that it ends with',
-      held: [...had, checkpoint],
-      files: [checkpoint, ...updates(19, 25)],
-      sent: updates(20, 25),
-    },
-    {
-      name: 'repairs at its last time',
-      held: [...had, repair('a')],
-      files: [...had, repair('a'), repair('b')],
-      sent: [repair('a'), repair('b')],
-    },
-    {
-      name: 'imports, and ends within them',
-      held: early.slice(0, 2),
-      files: [...early, ...had],
-      sent: [...early, ...had],
-    },
     {
       name: 'a snapshot import, and ends behind it',
       held: imported.slice(0, mark + 1),
       files: imported,
       sent: imported.slice(mark + 1).filter((line) => timeOf(line) > timeOf(feed[80]!)),
     },
-    {
-      name: 'other synchronizers at its last time',
-      held: had,
-      files: [emptyUpdate('t', 19), emptyUpdate('s', 19)],
-      sent: [emptyUpdate('t', 19)],
-    },
-    { name: 'nothing', held: had, files: [], sent: [] },
   ])('sends only what is behind its end: files with $name', async ({ held, files, sent }) => {
     const topic = await createTopic(address);
     await topic.send(held.map((value) => ({ partition: 0, value })));

@@ -21,17 +21,18 @@ const committed = (topic: TestTopic, groupId: string): Promise<string | undefine
   });
 
 describe('a topic of one partition', () => {
-  it('is read in order from its start, and from a stored position on', async () => {
+  it('is read in order from its start, and from a stored position on, also by two of one group', async () => {
     const topic = await createTopic(address);
     const rows = [...emptyRows(250), { partition: 0, value: null }, ...emptyRows(249, 0, 250)];
     await topic.send(rows);
-    await using reading = startReading(readingOptions(address, topic));
+    const group = `g-${topic.name}`;
+    await using reading = startReading(readingOptions(address, topic, { group }));
     await readAll(reading, 500);
     expect(textsOf(reading)).toEqual(valuesOf(rows));
     expect(reading.messages.map(({ offset }) => offset)).toEqual(rows.map((_, n) => n));
     const lanes = new Map([['0', { start: '0', cursor: '400', sha256: hash('sha256', rows[399]!.value!, 'buffer') }]]);
     const stored = { identity: reading.start!.identity, lanes };
-    await using again = startReading(readingOptions(address, topic, { stored }));
+    await using again = startReading(readingOptions(address, topic, { group, stored }));
     await readAll(again, 100);
     expect(again.messages[0]!.offset).toBe(400);
     await again.until('caught up', () => again.status().caughtUpAt !== null);
@@ -59,15 +60,12 @@ describe('a topic of one partition', () => {
   it('keeps the start, length and hash of a message above the limit', async () => {
     const topic = await createTopic(address, { config: { 'max.message.bytes': '67108864' } });
     const long = `{"update_id": "${'x'.repeat(LINE_BYTES_MAX)}"}`;
-    const withinLimit = `{"x": "${'x'.repeat(LINE_BYTES_MAX - 9)}"}`;
     await topic.send([{ partition: 0, value: long }]);
-    await topic.send([{ partition: 0, value: withinLimit }]);
     await using reading = startReading(readingOptions(address, topic));
-    await readAll(reading, 2);
-    const [first, second] = reading.messages;
+    await readAll(reading, 1);
+    const [first] = reading.messages;
     expect(first!.overlong).toEqual({ length: long.length, sha256: hash('sha256', long) });
     expect(first!.bytes).toHaveLength(64 * 1024);
-    expect(second!.overlong).toBeUndefined();
   });
 
   it('gives committed transactions only, however they overlap and whatever the keys are, and is at its end past their control records', async () => {
@@ -91,7 +89,7 @@ describe('a topic of one partition', () => {
   it('is read on while it is written to, message by message', async () => {
     const topic = await createTopic(address);
     await using reading = startReading(readingOptions(address, topic));
-    const rows = emptyRows(300);
+    const rows = emptyRows(60);
     await topic.produce(async (send) => {
       for (const row of rows) await send([row]);
     });
@@ -143,7 +141,8 @@ describe('what was given before the connection was lost', () => {
 });
 
 describe('a topic of several partitions', () => {
-  it.each([3, 12])('of %i is read in the order of record times, except for what must wait', async (partitions) => {
+  it('is read in the order of record times, except for what must wait', async () => {
+    const partitions = 12;
     const topic = await createTopic(address, { partitions });
     const rows = Array.from({ length: partitions * 50 }, (_, n): Row => {
       const [second, partition] = [Math.floor(n / partitions), n % partitions];
