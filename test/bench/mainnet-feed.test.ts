@@ -5,7 +5,7 @@ import { plainDecimal } from '../support/ledger/wire-text.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { replayInto } from '../support/views/replayed.ts';
 
-const UPDATES = 3_000;
+const UPDATES = 4_000;
 const lines = [...mainnetLines({ seed: 3, updates: UPDATES })];
 const updates = lines.map((line) => JSON.parse(line) as WireUpdate);
 const events = updates.flatMap(({ events_by_id }) => Object.values(events_by_id));
