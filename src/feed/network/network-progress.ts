@@ -1,14 +1,6 @@
 import { formatTime, type Micros } from '../../ledger/time.ts';
 import type { Pause } from '../../retry.ts';
-import {
-  type Message,
-  notShown,
-  type Source,
-  type SourceContext,
-  type SourceKind,
-  type SourceState,
-  type SourceStatus,
-} from '../source.ts';
+import { type Message, notShown, type Source, type SourceContext, type SourceKind } from '../source.ts';
 import { type ImportMessage, LANE } from './snapshot-import.ts';
 
 /** How often a long step is reported in the log. */
@@ -184,31 +176,25 @@ export function networkKind<Settings>(
     resumes: true,
     placeOf: ({ offset, cursor = null }) => ({ item: offset, up_to: cursor }),
     open,
-    status: (name, state) => networkStatus({ name, kind }, state),
-  };
-}
-
-function networkStatus(
-  { name, kind }: { readonly name: string; readonly kind: string },
-  { telemetry, lanes, refused, mayLeaveGap }: SourceState<NetworkTelemetry>,
-): SourceStatus {
-  const unread = { ...NOTHING_READ, stopped: `${name} is not read to its end yet`, network: NO_FIGURES };
-  const { network, ...known }: NetworkTelemetry = telemetry ?? unread;
-  const { lagSeconds, newestRecordTime: newest, degraded } = known;
-  const caughtUpAt = mayLeaveGap ? null : known.caughtUpAt;
-  const stopped = refused ?? known.stopped ?? (mayLeaveGap ? notShown(`the ${kind}`) : null);
-  const shown = {
-    stopped,
-    caught_up_at: caughtUpAt === null ? null : new Date(caughtUpAt).toISOString(),
-    lag_seconds: lagSeconds,
-    newest_record_time: newest === null ? null : formatTime(newest),
-    ...network,
-  };
-  return {
-    ...{ stopped, degraded, caughtUpAt, lagSeconds, lagMessages: null, lagBytes: null },
-    blocking: [network.contradiction, network.errors_in_a_row > 0 ? network.last_error : null].filter(
-      (reason) => reason != null,
-    ),
-    details: { position: lanes.get(LANE)?.cursor ?? null, network: shown },
+    status(name, { telemetry, lanes, refused, mayLeaveGap }) {
+      const unread = { ...NOTHING_READ, stopped: `${name} is not read to its end yet`, network: NO_FIGURES };
+      const { network, ...known }: NetworkTelemetry = telemetry ?? unread;
+      const { lagSeconds, newestRecordTime: newest, degraded } = known;
+      const { contradiction = null, errors_in_a_row: errors, last_error: lastError } = network;
+      const caughtUpAt = mayLeaveGap ? null : known.caughtUpAt;
+      const stopped = refused ?? known.stopped ?? (mayLeaveGap ? notShown(`the ${kind}`) : null);
+      const shown = {
+        stopped,
+        caught_up_at: caughtUpAt === null ? null : new Date(caughtUpAt).toISOString(),
+        lag_seconds: lagSeconds,
+        newest_record_time: newest === null ? null : formatTime(newest),
+        ...network,
+      };
+      return {
+        ...{ stopped, degraded, caughtUpAt, lagSeconds, lagMessages: null, lagBytes: null },
+        blocking: [contradiction, errors > 0 ? lastError : null].filter((reason) => reason !== null),
+        details: { position: lanes.get(LANE)?.cursor ?? null, network: shown },
+      };
+    },
   };
 }
