@@ -57,13 +57,13 @@ export class NetworkProgress {
   ) {
     this.#kind = kind;
     this.#logger = logger;
-    this.#stored = stored.lanes.get(LANE)?.cursor ?? null;
+    this.#stored = stored.lanes.get(LANE)?.resumeToken ?? null;
     this.#telemetry = { ...NOTHING_READ, stopped, network: { ...NO_FIGURES, ...figures } };
   }
 
-  messageOf({ bytes, decoded }: ImportMessage, cursor: string): Message {
+  messageOf({ bytes, decoded }: ImportMessage, resumeToken: string): Message {
     this.#messages += 1;
-    return { lane: LANE, offset: this.#messages, cursor, bytes, ...(decoded && { decoded }) };
+    return { lane: LANE, offset: this.#messages, resumeToken, bytes, ...(decoded && { decoded }) };
   }
 
   /** What a source reports. */
@@ -174,7 +174,7 @@ export function networkKind<Settings>(
   return {
     kind,
     resumes: true,
-    placeOf: ({ offset, cursor = null }) => ({ item: offset, up_to: cursor }),
+    locationOf: ({ offset, resumeToken = null }) => ({ item: offset, up_to: resumeToken }),
     open,
     status(name, { telemetry, lanes, refused, mayLeaveGap }) {
       const unread = { ...NOTHING_READ, stopped: `${name} is not read to its end yet`, network: NO_FIGURES };
@@ -193,7 +193,7 @@ export function networkKind<Settings>(
       return {
         ...{ stopped, degraded, caughtUpAt, lagSeconds, lagMessages: null, lagBytes: null },
         blocking: [contradiction, errors > 0 ? lastError : null].filter((reason) => reason !== null),
-        details: { position: lanes.get(LANE)?.cursor ?? null, network: shown },
+        details: { position: lanes.get(LANE)?.resumeToken ?? null, network: shown },
       };
     },
   };
