@@ -3,7 +3,7 @@ import type { SourceKind, SourceSpec, SourceStatus } from '../feed/source.ts';
 import type { Micros } from '../ledger/time.ts';
 import { mayPass } from '../machine-errors.ts';
 import { createDeadLetterCounter, type DeadLetter, type DeadLetterFacts } from '../views/store/dead-letter-store.ts';
-import { mayLeaveGap } from '../views/write/possible-gap.ts';
+import { mayLeaveGap } from '../views/write/source-start.ts';
 import type { Counts } from '../views/write/state.ts';
 import type { ViewsWriter } from '../views/write/writer.ts';
 import type { Feed } from './feed-thread.ts';
@@ -157,8 +157,8 @@ function sourceStatus(
   if (source === null) return null;
   const { name } = source.spec;
   const { kind, resumes } = source.kind;
-  const lanes = [...writer.state.lanes].flatMap(([lane, { start, storedCursor: cursor, sha256 }]) =>
-    (start !== null) === resumes && cursor !== null ? [[lane, { start, cursor, sha256 }] as const] : [],
+  const lanes = [...writer.state.lanes].flatMap(([lane, { start, storedToken: resumeToken, sha256 }]) =>
+    (start !== null) === resumes && resumeToken !== null ? [[lane, { start, resumeToken, sha256 }] as const] : [],
   );
   const status = source.kind.status(name, {
     telemetry: feed?.telemetry ?? null,

@@ -76,7 +76,7 @@ export function openNetworkLines(
         } else if (batch.length > 0) {
           const { lines, furthest } = take(batch);
           if (lines.length > 0) yield lines;
-          source.stored?.(new Map([[LANE, batch.at(-1)!.cursor!]]), furthest);
+          source.stored?.(new Map([[LANE, batch.at(-1)!.resumeToken!]]), furthest);
         }
       }
     } catch (error) {
@@ -104,7 +104,7 @@ function unfinished(name: string, otherwise: string): Refusal {
 
 /** As if what was written were what a directory has. */
 function contextOf(token: string | null, more: Partial<SourceContext> & Pick<SourceContext, 'logger'>): SourceContext {
-  const lanes = new Map(token === null ? [] : [[LANE, { start: token, cursor: token, sha256: null }]]);
+  const lanes = new Map(token === null ? [] : [[LANE, { start: token, resumeToken: token, sha256: null }]]);
   const stored = { identity: null, lanes };
   return { stored, reached: null, furthest: null, directoryId: '', migrationId: 0, ...more };
 }
@@ -182,11 +182,11 @@ function continueParticipant(
       for await (const page of source.activeAt(from.offset, stop)) for (const each of page) own.of(each);
     },
     take(batch) {
-      const fresh = batch.filter(({ decoded, cursor }) => {
+      const fresh = batch.filter(({ decoded, resumeToken }) => {
         const { id, offset } = from?.update ?? {};
         isSame ||= decoded?.kind === 'update' && decoded.offset === offset && decoded.updateId === id;
         if (!isSame) throw other;
-        return from === null || Number(cursor) > from.offset;
+        return from === null || Number(resumeToken) > from.offset;
       });
       return { lines: fresh.flatMap((message) => own.of(message) ?? []) };
     },

@@ -67,13 +67,13 @@ export class NetworkProgress {
   ) {
     this.#kind = kind;
     this.#logger = logger;
-    this.#stored = stored.lanes.get(LANE)?.cursor ?? null;
+    this.#stored = stored.lanes.get(LANE)?.resumeToken ?? null;
     this.#telemetry = { ...NOTHING_READ, stopped, network: { ...NO_FIGURES, ...figures } };
   }
 
-  messageOf({ bytes, decoded }: ImportMessage, cursor: string): Message {
+  messageOf({ bytes, decoded }: ImportMessage, resumeToken: string): Message {
     this.#messages += 1;
-    return { lane: LANE, offset: this.#messages, cursor, bytes, ...(decoded && { decoded }) };
+    return { lane: LANE, offset: this.#messages, resumeToken, bytes, ...(decoded && { decoded }) };
   }
 
   /** What a source reports. */
@@ -187,7 +187,7 @@ export function networkKind<Settings>(
   return {
     kind,
     resumes: true,
-    placeOf: ({ offset, cursor = null }) => ({ item: offset, up_to: cursor }),
+    locationOf: ({ offset, resumeToken = null }) => ({ item: offset, up_to: resumeToken }),
     open,
     status: (name, state) => networkStatus({ name, kind }, state),
   };
@@ -214,6 +214,6 @@ function networkStatus(
     blocking: [network.contradiction, network.errors_in_a_row > 0 ? network.last_error : null].filter(
       (reason) => reason != null,
     ),
-    details: { position: lanes.get(LANE)?.cursor ?? null, network: shown },
+    details: { position: lanes.get(LANE)?.resumeToken ?? null, network: shown },
   };
 }

@@ -145,7 +145,7 @@ describe('the end of a network', () => {
     await batches.next();
     const first: readonly Message[] = (await batches.next()).value;
     await expect.poll(() => sizesAsked().length).toBe(2);
-    source.stored!(new Map([[LANE, first.at(-1)!.cursor!]]));
+    source.stored!(new Map([[LANE, first.at(-1)!.resumeToken!]]));
     const before = Date.now();
     await sleep(20);
     const rest = batches.next();
@@ -165,7 +165,7 @@ describe('the end of a network', () => {
     scan.add(...LINES.slice(40, 60));
     const last: readonly Message[] = (await batches.next()).value;
     expect(source.telemetry!().caughtUpAt).toBeNull();
-    source.stored!(new Map([[LANE, last.at(-1)!.cursor!]]));
+    source.stored!(new Map([[LANE, last.at(-1)!.resumeToken!]]));
     expect(source.telemetry!().caughtUpAt).not.toBeNull();
     stop.abort();
     await batches.return!();

@@ -158,7 +158,7 @@ describe('a network is continued', () => {
     {
       using writer = new ViewsWriter(data(), { ...WRITER_OPTIONS, dso: DSO });
       writer.beginSource(topic);
-      writer.followSource({ identity, cursors: new Map([['0', '0']]) });
+      writer.followSource({ identity, resumeTokens: new Map([['0', '0']]) });
       for (const [offset, line] of LINES.slice(0, 350).entries())
         writer.apply(decodeAlone({ lane: '0', offset, bytes: Buffer.from(line) }));
       writer.commit();
@@ -172,7 +172,7 @@ describe('a network is continued', () => {
     await expectViews(LINES);
     using writer = new ViewsWriter(data(), WRITER_OPTIONS);
     writer.beginSource(topic);
-    expect(() => writer.followSource({ identity, cursors: new Map([['0', '350']]) })).toThrow(
+    expect(() => writer.followSource({ identity, resumeTokens: new Map([['0', '350']]) })).toThrow(
       /^these views were built from the network of DSO::1220dd, and topic t is/,
     );
   });

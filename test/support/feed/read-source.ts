@@ -37,7 +37,8 @@ export async function readSource<Settings>(
   const lanes = new Map(stored.lanes);
   let [identity, furthest]: [string | null, Reached | null] = [stored.identity, context.furthest ?? null];
   let failure: Error | null = null;
-  const store = (lane: string, cursor: string): void => void lanes.set(lane, { start: cursor, cursor, sha256: null });
+  const store = (lane: string, resumeToken: string): void =>
+    void lanes.set(lane, { start: resumeToken, resumeToken, sha256: null });
 
   const reading = (async () => {
     for await (const batch of source.batches(stop.signal)) {
@@ -48,19 +49,19 @@ export async function readSource<Settings>(
         }
         starts.push(batch);
         identity = batch.identity;
-        for (const [lane, cursor] of batch.cursors) store(lane, cursor);
+        for (const [lane, resumeToken] of batch.resumeTokens) store(lane, resumeToken);
         continue;
       }
-      for (const { bytes, cursor, decoded } of batch) {
+      for (const { bytes, resumeToken, decoded } of batch) {
         const line = Buffer.from(bytes!).toString();
         if (!seen.has(line)) lines.push(line);
         seen.add(line);
-        store(LANE, cursor!);
+        store(LANE, resumeToken!);
         if ((decoded?.kind !== 'update' && decoded?.kind !== 'seed mark') || decoded.recordTime === null) continue;
         const { migrationId, recordTime } = decoded;
         if (furthest === null || recordTime > furthest.recordTime) furthest = { migrationId, recordTime };
       }
-      source.stored?.(new Map([...lanes].map(([lane, { cursor }]) => [lane, cursor])), furthest);
+      source.stored?.(new Map([...lanes].map(([lane, { resumeToken }]) => [lane, resumeToken])), furthest);
     }
   })().catch((error: Error) => {
     failure = error;
