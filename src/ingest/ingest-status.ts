@@ -3,7 +3,7 @@ import type { SourceKind, SourceSpec, SourceStatus } from '../feed/source.ts';
 import type { Micros } from '../ledger/time.ts';
 import { mayPass } from '../machine-errors.ts';
 import { createDeadLetterCounter, type DeadLetter, type DeadLetterFacts } from '../views/store/dead-letter-store.ts';
-import { mayLeaveGap } from '../views/write/possible-gap.ts';
+import { mayLeaveGap } from '../views/write/source-start.ts';
 import type { Counts } from '../views/write/state.ts';
 import type { ViewsWriter } from '../views/write/writer.ts';
 import type { Feed } from './feed-thread.ts';

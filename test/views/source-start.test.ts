@@ -16,7 +16,7 @@ import {
   PositionMoved,
   preparePositions,
 } from '../../src/views/write/positions.ts';
-import { PossibleGap } from '../../src/views/write/possible-gap.ts';
+import { PossibleGap } from '../../src/views/write/source-start.ts';
 import { ViewsWriter, type WriterOptions } from '../../src/views/write/writer.ts';
 import { emptyUpdate } from '../support/ledger/empty-update.ts';
 import { parseLedger } from '../support/ledger/parse-ledger.ts';
