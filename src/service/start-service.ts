@@ -12,7 +12,7 @@ import { createClientAddress, startHttpServer } from '../http/http-server.ts';
 import { servedDocuments } from '../http/openapi-documents.ts';
 import { createMetrics, gauges } from '../http/prometheus.ts';
 import { fetchOf } from '../http/routing.ts';
-import type { Health } from '../http/service-operations.ts';
+import type { Health, Readiness } from '../http/service-operations.ts';
 import { createStreams, type StreamStatus } from '../http/streams.ts';
 import { createUsersArea } from '../http/users-area.ts';
 import { lookBeforeMaking } from '../ingest/file-order.ts';
@@ -61,20 +61,19 @@ export async function startService(
   const metrics = createMetrics();
   const { registry } = metrics;
   const comparison = starting.use(startComparison(config.compareWith ?? [], { store, logger, registry }));
-  const withComparison = async <Status extends { readonly degraded: readonly string[] }>(
-    asked: Promise<Status>,
-  ): Promise<Status> => {
-    const status = await asked;
-    return { ...status, degraded: [...status.degraded, ...comparison.differences()] };
+  const health: Health = {
+    ...role.health,
+    async ready() {
+      const readiness = await role.health.ready();
+      return { ...readiness, degraded: [...readiness.degraded, ...comparison.differences()] };
+    },
   };
-  const health: Health = { ...role.health, ready: () => withComparison(role.health.ready()) };
   measureService(registry, { version, health, store });
   measure(registry);
   if (ingestStatus !== null) measureIngest(registry, ingestStatus);
   const clientAddress = createClientAddress(trustedProxies);
-  const { streamLookMs: lookMs } = role;
-  const status = (): Promise<StreamStatus> => withComparison(role.streamStatus());
-  const streams = createStreams({ store, status, lookMs, logger });
+  const status = async (): Promise<StreamStatus> => role.streamStatus(await health.ready());
+  const streams = createStreams({ store, status, lookMs: role.streamLookMs, logger });
   const app = createApp({
     answers,
     clientAddress: (c) => clientAddress(c as never),
@@ -92,15 +91,7 @@ export async function startService(
   });
   const usersArea = users && createUsersArea({ users, logger, metrics, clientAddress });
   await beforeListening();
-  const server = starting.use(
-    await startHttpServer({
-      fetch: fetchOf(app, usersArea),
-      host,
-      port,
-      reusePort,
-      logger,
-    }),
-  );
+  const server = starting.use(await startHttpServer({ fetch: fetchOf(app, usersArea), host, port, reusePort, logger }));
   gauges(registry, {
     holdfast_http_connections: { help: 'Connections that are open.', read: server.connections },
     holdfast_http_streams: { help: 'Streams of events that are open.', read: streams.openCount },
@@ -132,7 +123,7 @@ interface Role extends AsyncDisposable {
   readonly measure: (registry: Registry) => void;
   readonly health: Health;
   /** The status as streams are sent it. */
-  readonly streamStatus: () => Promise<StreamStatus>;
+  readonly streamStatus: (readiness: Readiness) => StreamStatus;
   /** How often streams look for what is new. */
   readonly streamLookMs: number;
   /** Null where nothing is written. */
@@ -179,7 +170,7 @@ async function startWriting(config: Config, { logger, sources, version }: RoleCo
   return {
     ...views,
     health,
-    streamStatus: async () => streamStatus(ingest.status, await health.ready(), readyLagMaxMs),
+    streamStatus: (readiness) => streamStatus(ingest.status, readiness, readyLagMaxMs),
     streamLookMs: 250,
     ingestStatus: () => ingest.status,
     force: config.forceSnapshots ? (options) => ingest.force(options) : null,
@@ -226,7 +217,7 @@ function openReading(config: Config, { version, logger }: RoleContext): Role {
   return {
     ...views,
     health,
-    streamStatus: async () => readOnlyStreamStatus(standing.read(), await health.ready()),
+    streamStatus: (readiness) => readOnlyStreamStatus(standing.read(), readiness),
     streamLookMs: READ_ONLY_LOOK_MS,
     ingestStatus: null,
     force: null,
