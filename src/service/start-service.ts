@@ -31,7 +31,7 @@ import { SCHEMA_VERSION } from '../views/store/views-schema.ts';
 import { lockForWriting } from '../views/store/writer-lock.ts';
 import { createHealth, createReadOnlyHealth, readOnlyStreamStatus, streamStatus } from './health.ts';
 import { startComparison } from './peer-comparison.ts';
-import { measureIngest, measureService } from './service-metrics.ts';
+import { measureIngest, measureService, noteTimed } from './service-metrics.ts';
 
 export interface Service extends AsyncDisposable {
   /** The URL at which it listens. */
@@ -151,7 +151,7 @@ async function startWriting(config: Config, { logger, sources, version }: RoleCo
   starting.use(lockForWriting(dataDir));
   const print = commandOn(dataDir);
   const onStatus = (now: IngestStatus, before: IngestStatus | null): void => logTurn(logger, print, { now, before });
-  const ingest = starting.use(await startIngest({ ...config, sources }, onStatus, logger));
+  const ingest = starting.use(await startIngest({ ...config, sources }, onStatus, { logger, onTimed: noteTimed }));
   const views = starting.use(openViews(config, logger));
   const users = starting.use(openUsers({ dataDir, config: config.users, participantId, logger }));
   let failure: Error | null = null;
