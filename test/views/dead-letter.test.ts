@@ -1,11 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { FILE_KIND } from '../../src/feed/file/file-source.ts';
-import {
-  createStatusReporter,
-  type IngestStatus,
-  noTimings,
-  type StatusReporter,
-} from '../../src/ingest/ingest-status.ts';
+import { createStatusReporter, type IngestStatus, type StatusReporter } from '../../src/ingest/ingest-status.ts';
 import { FAULT_CODES } from '../../src/ledger/bad-update.ts';
 import { ADVICE, commandOn, LIST, nextText, plainCommand } from '../../src/views/dead-letter-advice.ts';
 import {
@@ -209,7 +204,7 @@ it('counts dead letters for each status, whatever is halted, decided or undone s
 
 function statusOf(writer: ViewsWriter): { readonly status: StatusReporter; readonly last: () => object } {
   let deadLetters: IngestStatus['deadLetters'] = {};
-  const status = createStatusReporter(writer, noTimings(), (reported) => {
+  const status = createStatusReporter(writer, (reported) => {
     ({ deadLetters } = reported);
   });
   return { status, last: () => deadLetters };
