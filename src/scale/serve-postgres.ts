@@ -13,9 +13,6 @@ import { describeServer, type PostgresSettings } from './postgres-settings.ts';
 import { openPostgresStore, type PostgresStore, sealingStops } from './postgres-store.ts';
 import { startSealer } from './sealer.ts';
 
-/** How often streams look for what is new. */
-const STREAM_LOOK_MS = 1_000;
-
 /**
  * The part of a service that reads what a stream engine writes, and seals it. The database need not be there yet: until it is,
  * nothing is ready.
@@ -42,7 +39,7 @@ export function openPostgres(
       const ofIngest = { phase: 'caught_up', lag_seconds: null, updates: 0, halted: null } as const;
       return { ...ofIngest, degraded: [...degraded], ready, reasons: [...reasons], source: null };
     },
-    streamLookMs: STREAM_LOOK_MS,
+    streamLookMs: 1_000,
     ingestStatus: null,
     force: null,
     users: null,

@@ -31,7 +31,7 @@ import { SCHEMA_VERSION } from '../views/store/views-schema.ts';
 import { lockForWriting } from '../views/store/writer-lock.ts';
 import { createHealth, createReadOnlyHealth, readOnlyStreamStatus, streamStatus } from './health.ts';
 import { startComparison } from './peer-comparison.ts';
-import { measureIngest, measureService } from './service-metrics.ts';
+import { measureIngest, measureService, noteTimed } from './service-metrics.ts';
 
 export interface Service extends AsyncDisposable {
   /** The URL at which it listens. */
@@ -151,7 +151,7 @@ async function startWriting(config: Config, { logger, sources, version }: RoleCo
   starting.use(lockForWriting(dataDir));
   const print = commandOn(dataDir);
   const onStatus = (now: IngestStatus, before: IngestStatus | null): void => logTurn(logger, print, { now, before });
-  const ingest = starting.use(await startIngest({ ...config, sources }, onStatus, logger));
+  const ingest = starting.use(await startIngest({ ...config, sources }, onStatus, { logger, onTimed: noteTimed }));
   const views = starting.use(openViews(config, logger));
   const users = starting.use(openUsers({ dataDir, config: config.users, participantId, logger }));
   let failure: Error | null = null;
@@ -165,11 +165,9 @@ async function startWriting(config: Config, { logger, sources, version }: RoleCo
   failed.catch(() => {});
   const parts = starting.move();
   const { readyLagMaxMs } = config;
-  const ofIngest = { status: () => ingest.status, failure: () => failure, readyLagMaxMs };
-  const health = createHealth(version, views.store, ofIngest);
   return {
     ...views,
-    health,
+    health: createHealth(version, views.store, { status: () => ingest.status, failure: () => failure, readyLagMaxMs }),
     streamStatus: (readiness) => streamStatus(ingest.status, readiness, readyLagMaxMs),
     streamLookMs: 250,
     ingestStatus: () => ingest.status,
@@ -204,21 +202,18 @@ function logTurn(
   else logger.info(about, 'ingest');
 }
 
-/** It reads what another process writes, at some cost each time. */
-const READ_ONLY_LOOK_MS = 1_000;
-
 /** Throws a Refusal where there are no views yet; nothing is created. */
 function openReading(config: Config, { version, logger }: RoleContext): Role {
   using starting = new DisposableStack();
   const standing = starting.use(openStoredStatus(config.dataDir));
   const views = openViews(config, logger);
   const opened = starting.move();
-  const health = createReadOnlyHealth(version, views.store, standing.read);
   return {
     ...views,
-    health,
+    health: createReadOnlyHealth(version, views.store, standing.read),
     streamStatus: (readiness) => readOnlyStreamStatus(standing.read(), readiness),
-    streamLookMs: READ_ONLY_LOOK_MS,
+    // It reads what another process writes, at some cost each time.
+    streamLookMs: 1_000,
     ingestStatus: null,
     force: null,
     users: null,

@@ -95,32 +95,6 @@ describe('where a topic begins', () => {
     ]);
   });
 
-  it('is stored by the next try where the first one fails, also of a partition that comes later', () => {
-    const fault = new Error('the transaction fails');
-    let failures = 0;
-    using writer = following({
-      positions: (db) => {
-        const save = preparePositions(db);
-        return (partitions) => {
-          save(partitions);
-          if (partitions.size > failures && failures < 2) {
-            failures += 1;
-            throw fault;
-          }
-        };
-      },
-    });
-    expect(() => writer.followSource(startOf(3))).toThrow(fault);
-    expect(stored()).toEqual([null]);
-    writer.followSource(startOf(3));
-    applyOf(writer, { partition: 0, offset: 3 }, emptyUpdate('s', 1));
-    writer.commit();
-    expect(() => writer.followSource(startOf(3, 0))).toThrow(fault);
-    expect(stored()).toEqual([IDENTITY, ['0', '3', '4', 1]]);
-    writer.followSource(startOf(3, 0));
-    expect(stored()).toEqual([IDENTITY, ['0', '3', '4', 1], ['1', '0', '0', 0]]);
-  });
-
   it('is known before a message: one of another partition is not applied', () => {
     using writer = following();
     writer.followSource(startOf(0));

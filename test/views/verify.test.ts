@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import DatabaseFile from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openFileSource } from '../../src/feed/file/file-source.ts';
-import { decodeVersion, encodeVersion } from '../../src/views/store/totals.ts';
+import { decodeVersion, encodeVersion } from '../../src/views/store/stored-rows.ts';
 import type { Difference } from '../../src/views/verify/verify-context.ts';
 import { verifyViews } from '../../src/views/verify/verify-views.ts';
 import { oddLedger } from '../support/ledger/options.ts';

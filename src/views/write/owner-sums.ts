@@ -1,8 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { getOrMake } from '../../get-or-make.ts';
 import { rowOrder } from '../store/row-order.ts';
-import { BulkRows } from '../store/stored-rows.ts';
-import { decodeVersion, encodeVersion, NO_SUMS, noSums, type Sums } from '../store/totals.ts';
+import { BulkRows, decodeVersion, encodeVersion, NO_SUMS, noSums, type Sums } from '../store/stored-rows.ts';
 import type { MigrationState, WriterState } from './state.ts';
 
 /** An owner in one migration, with the sums of the open interval. */
