@@ -76,13 +76,16 @@ interface Change {
   readonly active: boolean;
 }
 
+/** With more of them than these, each id is looked up. */
+const HASHES_MAX = 65_536;
+
 /** Active ids of coins and rounds that do not count. Anyone may create any number of them, so they stay on disk. */
 export class Counterfeits {
   readonly #exists;
   readonly #insert;
   readonly #delete;
-  /** Usually there are none: then nothing is looked up for the coins that count. */
-  #isAnyStored: boolean;
+  /** The hashes of all that are stored, and of some that were: few, so that nothing is looked up for the coins that count. */
+  #hashes: Set<number> | null;
   /** This batch's changes, by migration and contract id. */
   readonly #changed = new Map<string, Change>();
 
@@ -94,14 +97,21 @@ export class Counterfeits {
       .pluck();
     this.#insert = db.prepare('INSERT OR IGNORE INTO counterfeit VALUES (?, ?, ?)');
     this.#delete = db.prepare('DELETE FROM counterfeit WHERE h = ? AND migration_id = ? AND contract_id = ?');
-    this.#isAnyStored = db.prepare('SELECT 1 FROM counterfeit LIMIT 1').get() !== undefined;
+    const hashes = db.prepare<[number], number>('SELECT h FROM counterfeit LIMIT ?').pluck();
+    this.#hashes = new Set(hashes.all(HASHES_MAX + 1));
+    this.#boundHashes();
   }
 
   /** Whether the contract that an event names is an active counterfeit. */
   has({ idHash, contractId }: ContractEvent, migrationId: number): boolean {
     const change = this.#changed.size === 0 ? undefined : this.#changed.get(`${migrationId} ${contractId}`);
     if (change !== undefined) return change.active;
-    return this.#isAnyStored && this.#exists.get(idHash, migrationId, storedId(contractId)) === 1;
+    if (this.#hashes?.has(idHash) === false) return false;
+    return this.#exists.get(idHash, migrationId, storedId(contractId)) === 1;
+  }
+
+  #boundHashes(): void {
+    if (this.#hashes !== null && this.#hashes.size > HASHES_MAX) this.#hashes = null;
   }
 
   set({ idHash, contractId }: ContractEvent, migrationId: number, active: boolean): void {
@@ -111,8 +121,9 @@ export class Counterfeits {
   flush(): void {
     for (const { idHash, migrationId, contractId, active } of this.#changed.values()) {
       (active ? this.#insert : this.#delete).run(idHash, migrationId, storedId(contractId));
-      if (active) this.#isAnyStored = true;
+      if (active) this.#hashes?.add(idHash);
     }
+    this.#boundHashes();
   }
 
   /** Called after the commit. */
