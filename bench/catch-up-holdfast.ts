@@ -15,7 +15,7 @@ export interface CatchUp {
   readonly source: SourceSpec;
   /** Replayed before anything is measured; null for none. */
   readonly file: string | null;
-  /** The cursor that is stored in the end. */
+  /** The resume token that is stored in the end. */
   readonly end: string;
 }
 
@@ -23,7 +23,7 @@ export interface CatchUp {
 const { source, file, end } = JSON.parse(process.argv[2]!) as CatchUp;
 
 /** A participant's checkpoint may be behind its last update. */
-const isPast = (cursor: string | undefined): boolean => cursor === end || Number(cursor) >= Number(end);
+const isPast = (resumeToken: string | undefined): boolean => resumeToken === end || Number(resumeToken) >= Number(end);
 
 using folder = mkdtempDisposableSync(join(tmpdir(), 'holdfast-bench-'));
 const dataDir = folder.path;
@@ -45,7 +45,7 @@ await reportRun(source.name, async () => {
     persist: async (step) => step(),
     onCommit: () => {
       const [lane] = writer.storedSource.lanes.values();
-      if (isPast(lane?.cursor)) stop.abort();
+      if (isPast(lane?.resumeToken)) stop.abort();
     },
     onHalt: () => {},
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createPauses, RETRY_DISK, RETRY_OPENING, RETRY_START, type RetryPolicy, retry } from '../src/retry.ts';
+import { createPauses, type RetryPolicy, retry } from '../src/retry.ts';
 
 const POLICY: RetryPolicy = {
   firstMs: 100,
@@ -8,7 +8,6 @@ const POLICY: RetryPolicy = {
   passes: (error) => (error as Error).message === 'passes',
 };
 const passing = new Error('passes');
-const coded = (code: string): Error => Object.assign(new Error('some words'), { code });
 
 /** A clock that only waiting moves on. */
 function standingClock() {
@@ -92,22 +91,5 @@ describe('pauses between failures', () => {
       pauses.afterSuccess();
     }
     expect(clock.waits).toEqual([100, 200, 400, 100, 200, 400, 100, 200, 400]);
-  });
-});
-
-describe('what passes', () => {
-  it.each([
-    ['SQLITE_FULL', true, false, true],
-    ['SQLITE_BUSY', true, false, true],
-    ['SQLITE_IOERR_WRITE', true, false, true],
-    ['SQLITE_READONLY', true, false, false],
-    ['SQLITE_CANTOPEN', true, false, false],
-    ['EMFILE', true, true, false],
-    ['SQLITE_CORRUPT', false, false, false],
-    ['SQLITE_CONSTRAINT', false, false, false],
-  ])('%s: for a step of the ingest %s, for the opening of a feed %s, at the start %s', (code, disk, opening, start) => {
-    const error = coded(code);
-    const policies = [RETRY_DISK, RETRY_OPENING, RETRY_START];
-    expect(policies.map(({ passes }) => passes(error))).toEqual([disk, opening, start]);
   });
 });

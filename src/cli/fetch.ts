@@ -6,9 +6,6 @@ import { finished, pipeline } from 'node:stream/promises';
 import { createGzip, createZstdCompress } from 'node:zlib';
 import { keysOf, LEDGER_API_SETTINGS, SCAN_SETTINGS } from '../config/setting-list.ts';
 import { counted } from '../counted.ts';
-import { openFileSource } from '../feed/file/file-source.ts';
-import { IN_IMPORT } from '../feed/network/snapshot-import.ts';
-import { positionOfLine } from '../feed/scan/scan-position.ts';
 import { Refusal } from '../refusal.ts';
 import type { CliCommand } from './command.ts';
 import { openNetworkLines } from './transfer/network-lines.ts';
@@ -43,12 +40,11 @@ export const fetchCommand: CliCommand = {
       config,
       { follow: options.follow === true, stop, logger },
     );
-    if (path !== null && network.isInImport) await requireOnlyImport(path, tail, stop);
     let output: ReturnType<typeof openLinesFile> | null = null;
     let updates = 0;
     try {
       for await (const step of network.read()) {
-        if (step === 'begins') output = openLinesFile(path, terminal.stdout, network.isInImport ? 0 : tail.endsAt);
+        if (step === 'begins') output = openLinesFile(path, terminal.stdout, tail.endsAt);
         else if (step !== 'restarts') await output!.write(step);
         else if (updates > 0) await output!.clear();
         updates += typeof step === 'string' ? 0 : step.length;
@@ -59,19 +55,6 @@ export const fetchCommand: CliCommand = {
     logger.info({ updates, output: path }, `${counted(updates, 'line')} written`);
   },
 };
-
-/** A file is emptied only where all its whole lines are of the unfinished snapshot import at its end. */
-async function requireOnlyImport(path: string, { endsAt }: Tail, stop: AbortSignal): Promise<void> {
-  const file = openFileSource(path, { headBytes: endsAt, reuseBuffers: true });
-  for await (const lines of file.batches(stop)) {
-    const other = lines.find(({ bytes }) => bytes === null || positionOfLine(bytes) !== IN_IMPORT);
-    if (other !== undefined)
-      throw new Refusal(
-        `--output ${path}: ends within an unfinished snapshot import, and line ${other.offset} is not part of that import; ` +
-          'name another file, or remove the lines of the unfinished import from this one',
-      );
-  }
-}
 
 /** How much of the end of a file is looked at: far more than a minute of the real network's updates. */
 const TAIL_BYTES = 64 * 2 ** 20;

@@ -145,7 +145,7 @@ async function* batchesOf(source: FileSource, signal: AbortSignal): AsyncGenerat
     yield* source.batches(signal);
   } catch (error) {
     if (!(error instanceof BrokenContainer)) throw error;
-    throw new Error(`${source.name}, ${error.place}: ${error.message}`, { cause: error });
+    throw new Error(`${source.name}, ${error.location}: ${error.message}`, { cause: error });
   }
 }
 

@@ -6,7 +6,7 @@ import { Refusal } from '../refusal.ts';
 import { showGiven } from '../show-given.ts';
 import { openViewsStore } from '../views/read/views-store.ts';
 import { type CliCommand, parseOption } from './command.ts';
-import { formatTable } from './terminal.ts';
+import { rowsForPeople } from './terminal.ts';
 
 export const summaryCommand: CliCommand = {
   usage: 'summary',
@@ -53,9 +53,7 @@ function parseOwners(given: readonly string[], ownersMax: number): readonly stri
 function summaryText(found: Summary): string {
   const round =
     'computed_as_of_round' in found ? `, fees as of round ${JSON.stringify(found.computed_as_of_round)}` : '';
-  const [first] = found.summaries;
-  const names = first === undefined ? ['party_id'] : Object.keys(first);
-  const header = names.map((name) => name.replace(/^(total|accumulated)_|_holdings$/g, '').replaceAll('_', ' '));
-  const rows = found.summaries.map((owner) => Object.values(owner));
-  return `migration ${found.migration_id}, snapshot ${found.record_time}${round}\n\n${formatTable(header, rows)}`;
+  const columns = Object.keys(found.summaries[0] ?? { party_id: '' });
+  const table = rowsForPeople(columns, found.summaries, /^(total|accumulated)_|_holdings$/g);
+  return `migration ${found.migration_id}, snapshot ${found.record_time}${round}\n\n${table}`;
 }

@@ -11,21 +11,13 @@ import {
   type TableName,
   type TableQuestion,
 } from '../holdings/table-question.ts';
-import {
-  csvText,
-  LISTED_COLUMNS,
-  listedRow,
-  type Row,
-  type Table,
-  tableBody,
-  tableText,
-} from '../holdings/table-rows.ts';
+import { csvText, LISTED_COLUMNS, listedRow, type Table, tableBody, tableText } from '../holdings/table-rows.ts';
 import { Refusal } from '../refusal.ts';
 import { showGiven } from '../show-given.ts';
 import { createRankings } from '../views/read/server-answers.ts';
 import { openViewsStore } from '../views/read/views-store.ts';
 import { type CliCommand, formOf, type Invocation, parseOption } from './command.ts';
-import { formatTable } from './terminal.ts';
+import { rowsForPeople } from './terminal.ts';
 
 /** The options that are parameters of a table: with the name of a value, and what the help says. */
 const OPTIONS: Readonly<Partial<Record<ParameterName, readonly [option: string, value: string, help: string]>>> = {
@@ -147,15 +139,6 @@ async function joined(pages: AsyncIterable<Table>): Promise<Table> {
 function tableForPeople({ head, columns, rows }: Table): string {
   const facts = Object.entries(head).map(([name, value]) => `${name.replaceAll('_', ' ')} ${value}`);
   return `${facts.join(', ')}\n\n${rowsForPeople(columns, rows, /^total_|_holdings$/g)}`;
-}
-
-/** Under the names of the columns without the parts that people do not need. */
-function rowsForPeople(columns: readonly string[], rows: readonly Row[], parts: RegExp): string {
-  const header = columns.map((name) => name.replace(parts, '').replaceAll('_', ' '));
-  return formatTable(
-    header,
-    rows.map((row) => columns.map((name) => String(row[name] ?? ''))),
-  );
 }
 
 /** As its reader takes it, who may go away before the end. */

@@ -41,6 +41,19 @@ export function formatTable(header: readonly string[], rows: readonly (readonly 
   return [names, ...safeRows].map((cells) => `${line(cells).trimEnd()}\n`).join('');
 }
 
+/** Under the names of the columns without the parts that people do not need. */
+export function rowsForPeople(
+  columns: readonly string[],
+  rows: readonly Readonly<Record<string, unknown>>[],
+  parts: RegExp,
+): string {
+  const header = columns.map((name) => name.replace(parts, '').replaceAll('_', ' '));
+  return formatTable(
+    header,
+    rows.map((row) => columns.map((name) => String(row[name] ?? ''))),
+  );
+}
+
 export type Fact = readonly [name: string, value: string | number | null];
 
 /** Facts below each other, each behind its name; without those that are null. */

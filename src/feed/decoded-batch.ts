@@ -60,7 +60,7 @@ export interface DecodedMessage {
   /** Its number in its lane. */
   readonly offset: number;
   /** The lane's resume token after it. */
-  readonly cursor: string;
+  readonly resumeToken: string;
   /** Where its bytes are in the batch's `raw`. */
   readonly start: number;
   readonly end: number;
@@ -140,7 +140,7 @@ export function decodeBatch(messages: readonly Message[], raw: Buffer, migration
   const batch: Building = { rows, text: '', lanes: [], headers: [], origins: [], parts: [], items: [] };
   let [row, end] = [0, 0];
   for (const message of messages) {
-    const { lane, offset, bytes, cursor = '' } = message;
+    const { lane, offset, bytes, resumeToken = '' } = message;
     // Bytes that came in this buffer are in their place already.
     if (bytes !== null && (bytes.buffer !== target.buffer || bytes.byteOffset !== target.byteOffset + end))
       target.set(bytes, end);
@@ -155,7 +155,7 @@ export function decodeBatch(messages: readonly Message[], raw: Buffer, migration
     if (content.kind === 'update') addUpdate(batch, content, row);
     else rows[row + PART] = batch.parts.push(content) - 1;
     rows[row + ID_END] = batch.text.length;
-    batch.text += cursor;
+    batch.text += resumeToken;
     rows[row + TOKEN_END] = batch.text.length;
   }
   const { text, lanes, headers, parts, items } = batch;
@@ -257,10 +257,10 @@ export function messageAt({ rows, text, lanes, headers, parts }: DecodedBatch, i
   const [before, row] = [index * COLUMNS, (index + 1) * COLUMNS];
   const [start, end, idEnd] = [rows[before + RAW_END]!, rows[row + RAW_END]!, rows[row + ID_END]!];
   const [lane, offset] = [lanes[rows[row + LANE]!]!, rows[row + OFFSET]!];
-  const cursor = text.slice(idEnd, rows[row + TOKEN_END]) || String(offset + 1);
+  const resumeToken = text.slice(idEnd, rows[row + TOKEN_END]) || String(offset + 1);
   const [header, part] = [headers[rows[row + HEADER]!], parts[rows[row + PART]!] ?? NO_EVENTS];
   if (header === undefined || 'kind' in part)
-    return { lane, offset, cursor, start, end, content: part as OtherContent };
+    return { lane, offset, resumeToken, start, end, content: part as OtherContent };
   const ignored: Record<string, number> = {};
   for (let i = 0; i < IGNORED_EVENTS.length; i++) {
     const count = rows[row + IGNORED + i]!;
@@ -269,7 +269,7 @@ export function messageAt({ rows, text, lanes, headers, parts }: DecodedBatch, i
   const updateId = text.slice(rows[before + TOKEN_END], idEnd);
   const recordTime = orNull(rows[row + RECORD_TIME]!);
   const content = { ...header, updateId, recordTime, offset: orNull(rows[row + LEDGER_OFFSET]!), ignored, ...part };
-  return { lane, offset, cursor, start, end, content };
+  return { lane, offset, resumeToken, start, end, content };
 }
 
 const NO_EVENTS: UpdatePart = { events: [] };

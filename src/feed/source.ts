@@ -8,7 +8,7 @@ export interface Message {
   /** Its number in its lane: of a line or element from 1, a Kafka offset, or of a network a count since it was opened. */
   readonly offset: number;
   /** The lane's resume token after it; left out where that is the next number in digits. */
-  readonly cursor?: string;
+  readonly resumeToken?: string;
   /** Null for a null value (a tombstone). The first 64 KiB where `overlong` is set. */
   readonly bytes: Uint8Array | null;
   /** Of a message longer than the limit: the length of all its bytes, and their SHA-256 in hex. */
@@ -26,7 +26,7 @@ export interface Source<Telemetry = unknown> {
   batches(signal: AbortSignal): AsyncIterable<readonly Message[] | SourceStart>;
   progress(): SourceProgress;
   /** Called after each COMMIT with the stored resume token of each lane, and the furthest time applied. */
-  stored?(cursors: ReadonlyMap<string, string>, furthest?: Reached | null): void;
+  stored?(resumeTokens: ReadonlyMap<string, string>, furthest?: Reached | null): void;
   /** Called several times a second; only of a source without an end. */
   telemetry?(): Telemetry;
 }
@@ -38,7 +38,7 @@ export interface SourceProgress {
 }
 
 /**
- * A kind of source: all that the rest of the program knows of it. A lane's resume token (`cursor`) says where reading continues. Only
+ * A kind of source: all that the rest of the program knows of it. A lane's resume token (`resumeToken`) says where reading continues. Only
  * the source reads it; it is stored in the transaction of the rows before it, and given back at the next start.
  */
 export interface SourceKind<Settings = unknown, Telemetry = unknown> {
@@ -47,7 +47,9 @@ export interface SourceKind<Settings = unknown, Telemetry = unknown> {
   /** False: it is read from its start each time, in one lane that has the kind's name and numbers its messages from 1. */
   readonly resumes: boolean;
   /** A message's location, for people and programs: `{ partition: 3, offset: 12 }`. People are not shown null values. */
-  placeOf(message: Pick<Message, 'lane' | 'offset' | 'cursor'>): Readonly<Record<string, string | number | null>>;
+  locationOf(
+    message: Pick<Message, 'lane' | 'offset' | 'resumeToken'>,
+  ): Readonly<Record<string, string | number | null>>;
   /** Called in the thread that reads and decodes, with settings that were sent to it. */
   open(settings: Settings, context: SourceContext): Promise<Source<Telemetry>>;
   /** What `/status` says of a source, by its name. */
@@ -141,7 +143,7 @@ export interface SourceStart {
   /** What its resume tokens belong to, such as a cluster and topic: another identity is refused. */
   readonly identity: string;
   /** The resume token of each lane when it was first seen. */
-  readonly cursors: ReadonlyMap<string, string>;
+  readonly resumeTokens: ReadonlyMap<string, string>;
   /** The DSO whose coins count, where the network names it. */
   readonly dso?: string;
   /**
@@ -166,7 +168,7 @@ export interface StoredSource {
 export interface StoredLane {
   /** Its resume token in the `SourceStart`; null where the source does not resume. */
   readonly start: string | null;
-  readonly cursor: string;
+  readonly resumeToken: string;
   /** The hash of the last message before the resume token; null while there is none. */
   readonly sha256: Uint8Array | null;
 }
@@ -180,13 +182,13 @@ export class FeedRefused extends Error {
 export class BrokenContainer extends Error {
   override readonly name = 'BrokenContainer';
   /** Where it broke, such as `byte 1234`. */
-  readonly place: string;
+  readonly location: string;
   /** Of a batch in a lane that continues behind it: its first message's number, and the lane's resume token after it. */
-  readonly batch: { readonly lane: string; readonly offset: number; readonly cursor: string } | null;
+  readonly batch: { readonly lane: string; readonly offset: number; readonly resumeToken: string } | null;
 
-  constructor(place: string, reason: string, batch: BrokenContainer['batch'] = null) {
+  constructor(location: string, reason: string, batch: BrokenContainer['batch'] = null) {
     super(reason);
-    this.place = place;
+    this.location = location;
     this.batch = batch;
   }
 }

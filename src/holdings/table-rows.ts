@@ -35,24 +35,18 @@ export interface Table {
 export type TableForm = 'json' | 'csv' | 'csv rows';
 
 /** A table in the form in which it is sent. */
-export interface TableText extends Pick<Table, 'fixed'> {
-  readonly text: string;
-  readonly next: string | null;
-  readonly snapshotDigest: string | null;
-  /** Identifies exactly these bytes. */
-  readonly digest: string;
-  /** Without an ending. */
-  readonly fileName: string;
-}
+export type TableText = Readonly<ReturnType<typeof tableText>>;
 
-export function tableText(table: Table, name: string, form: TableForm): TableText {
+export function tableText(table: Table, name: string, form: TableForm) {
   const text = form === 'json' ? JSON.stringify(tableBody(table)) : csvText(table, form === 'csv');
   return {
     text,
     next: table.next ?? null,
     snapshotDigest: table.snapshotDigest ?? null,
     fixed: table.fixed,
+    /** Identifies exactly these bytes. */
     digest: createHash('sha256').update(text).digest('base64url'),
+    /** Without an ending. */
     fileName: fileName([name, ...table.about]),
   };
 }

@@ -29,12 +29,7 @@ export type ServerLimits = Readonly<typeof SERVER_LIMITS>;
 /** How long pending requests have to be answered when the server stops. */
 const STOP_GRACE_MS = 5_000;
 
-export interface HttpServer extends AsyncDisposable {
-  /** Where it listens, such as `http://127.0.0.1:8080`. */
-  readonly url: string;
-  /** How many connections are open. */
-  readonly connections: () => Promise<number>;
-}
+export type HttpServer = Awaited<ReturnType<typeof startHttpServer>>;
 
 type Fetch = (request: Request, env: unknown) => Response | Promise<Response>;
 
@@ -51,7 +46,7 @@ export async function startHttpServer({
   logger,
   limits = SERVER_LIMITS,
   ...address
-}: Address & { fetch: Fetch; logger: Logger; limits?: ServerLimits }): Promise<HttpServer> {
+}: Address & { fetch: Fetch; logger: Logger; limits?: ServerLimits }) {
   const errorHandler = (error: unknown): Response => requestFailure(error, logger);
   // The name is used where a request has no Host.
   const listener = getRequestListener(guardHost(fetch, address.host), { errorHandler, hostname: 'localhost' });
@@ -70,9 +65,11 @@ export async function startHttpServer({
   await listen(server, address);
   server.on('error', (error) => logger.error({ err: error }, 'the HTTP server failed'));
   return {
+    /** Where it listens, such as `http://127.0.0.1:8080`. */
     url: urlOf(server.address() as AddressInfo),
+    /** How many connections are open. */
     connections: () =>
-      new Promise((resolve, reject) =>
+      new Promise<number>((resolve, reject) =>
         server.getConnections((error, count) => (error === null ? resolve(count) : reject(error))),
       ),
     [Symbol.asyncDispose]: () => stop(server),
@@ -239,7 +236,7 @@ export const ANSWERS_BYTES_MAX = 256 * 2 ** 20;
 /** Takes a large answer that is to be written; throws a 503 where too much of others is not written yet. */
 export type HoldAnswer = (c: Context, text: string) => void;
 
-export function createAnswerHold(bytesMax: number): { readonly hold: HoldAnswer; readonly bytes: () => number } {
+export function createAnswerHold(bytesMax: number) {
   let writing = 0;
   const hold: HoldAnswer = (c, text) => {
     const response: ServerResponse | undefined = c.env?.outgoing;

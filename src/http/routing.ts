@@ -58,17 +58,13 @@ export function jsonResponse(status: number, value: unknown, headers: Headers = 
   return jsonTextResponse(status, JSON.stringify(value), headers);
 }
 
-/** Headers that let pages of other origins read the answers; every operation that only reads is open to them. */
-export interface Cors {
-  /** Headers for an answer to this request. */
-  headers(c: Context): Headers;
-  preflight(c: Context, methods: readonly string[]): Response;
-}
-
 /** A browser asks again after this long; so a change of the setting is seen by then. */
 const PREFLIGHT_AGE_SECONDS_MAX = 600;
 
-export function createCors(origins: readonly string[]): Cors {
+/** Headers that let pages of other origins read the answers; every operation that only reads is open to them. */
+export type Cors = ReturnType<typeof createCors>;
+
+export function createCors(origins: readonly string[]) {
   const forAll = { 'Access-Control-Allow-Origin': '*' };
   const headers = (c: Context): Headers => {
     if (origins.includes('*')) return forAll;
@@ -78,8 +74,9 @@ export function createCors(origins: readonly string[]): Cors {
     return { 'Access-Control-Allow-Origin': origin, Vary: 'Origin' };
   };
   return {
+    /** Headers for an answer to this request. */
     headers,
-    preflight: (c, methods) =>
+    preflight: (c: Context, methods: readonly string[]): Response =>
       new Response(null, {
         status: 204,
         headers: {

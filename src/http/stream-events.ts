@@ -25,15 +25,12 @@ export interface Heads {
 }
 
 /** How far a stream has come in the order in which snapshots were sealed. Nothing but this is kept for it. */
-export interface StreamPosition {
-  /** The events to send next, a few at a time; empty where there are none. `mayLeaveOut`: whether snapshots may be left out now. */
-  next(heads: Heads, mayLeaveOut: boolean): Promise<string>;
-}
+export type StreamPosition = ReturnType<typeof createPosition>;
 
 export function createPosition(
   { owners, lastEventId }: StreamRequest,
   { store, log, snapshotsBehindMax }: { store: HoldingsStore; log: SealedLog; snapshotsBehindMax: number },
-): StreamPosition {
+) {
   /** The number of the last snapshot that was sent, or left out; null until the first is sent. */
   let sent: number | null = null;
   /** A client that resumes is sent everything up to the snapshot that was the newest then. */
@@ -76,7 +73,8 @@ export function createPosition(
   }
 
   return {
-    async next({ newest, behind }, mayLeaveOut) {
+    /** The events to send next, a few at a time; empty where there are none. `mayLeaveOut`: whether snapshots may be left out now. */
+    async next({ newest, behind }: Heads, mayLeaveOut: boolean): Promise<string> {
       if (newest === null) {
         if (lastEventId === null) sent = 0;
         return '';

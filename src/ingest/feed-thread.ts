@@ -37,8 +37,8 @@ export interface Feed extends AsyncDisposable {
   next(waitMs: number): Promise<DecodedBatch | SourceStart | 'end' | 'idle'>;
   /** Says that a batch was applied, and that its messages' bytes are not read any more. */
   applied(batch: DecodedBatch): void;
-  /** Called after each commit with the stored cursor of each lane, and the furthest time applied. */
-  stored(cursors: ReadonlyMap<string, string>, furthest: Reached | null): void;
+  /** Called after each commit with the stored resume token of each lane, and the furthest time applied. */
+  stored(resumeTokens: ReadonlyMap<string, string>, furthest: Reached | null): void;
 }
 
 export interface FeedThreadOptions {
@@ -53,7 +53,7 @@ export interface FeedContract extends ThreadContract {
   readonly requests: {
     /** The next batch, null at the end of the source. Requested ahead. `spare`: the buffer of an applied one, for a later one. */
     readonly next: (spare: ArrayBuffer | null) => Next;
-    readonly stored: (stored: { cursors: ReadonlyMap<string, string>; furthest: Reached | null }) => void;
+    readonly stored: (stored: { resumeTokens: ReadonlyMap<string, string>; furthest: Reached | null }) => void;
   };
   readonly notices: { readonly telemetry: unknown };
 }
@@ -144,7 +144,7 @@ export function startFeedThread(opening: Opening, { logger, onTelemetry, onDecod
     applied({ raw }) {
       request(raw.buffer instanceof ArrayBuffer ? raw.buffer : null);
     },
-    stored: (cursors, furthest) => thread.notify('stored', { cursors, furthest }),
+    stored: (resumeTokens, furthest) => thread.notify('stored', { resumeTokens, furthest }),
     [Symbol.asyncDispose]: () => thread[Symbol.asyncDispose](),
   };
 }

@@ -38,7 +38,7 @@ await serveThread<FeedContract>(async (thread) => {
       last.catch(() => {});
       return answer(coming, move);
     },
-    stored: ({ cursors, furthest }) => source.stored?.(cursors, furthest),
+    stored: ({ resumeTokens, furthest }) => source.stored?.(resumeTokens, furthest),
     async [Symbol.asyncDispose]() {
       await batches.return(undefined);
       await pool[Symbol.asyncDispose]();

@@ -157,8 +157,8 @@ function sourceStatus(
   if (source === null) return null;
   const { name } = source.spec;
   const { kind, resumes } = source.kind;
-  const lanes = [...writer.state.lanes].flatMap(([lane, { start, storedCursor: cursor, sha256 }]) =>
-    (start !== null) === resumes && cursor !== null ? [[lane, { start, cursor, sha256 }] as const] : [],
+  const lanes = [...writer.state.lanes].flatMap(([lane, { start, storedToken: resumeToken, sha256 }]) =>
+    (start !== null) === resumes && resumeToken !== null ? [[lane, { start, resumeToken, sha256 }] as const] : [],
   );
   const status = source.kind.status(name, {
     telemetry: feed?.telemetry ?? null,

@@ -44,7 +44,7 @@ export async function runLoop(writer: ViewsWriter, feed: Feed, options: LoopOpti
   let openMessages = 0;
   const commit = async (): Promise<void> => {
     await persist(() => writer.commit());
-    if (source.kind.resumes) feed.stored(storedCursors(writer), furthestOf(writer.state));
+    if (source.kind.resumes) feed.stored(storedTokens(writer), furthestOf(writer.state));
     options.onCommit(feed);
   };
   await persist(() => writer.beginSource(source));
@@ -65,7 +65,7 @@ export async function runLoop(writer: ViewsWriter, feed: Feed, options: LoopOpti
         if (halted !== null) return halted;
         feed.applied(next);
         // Where its last message was bad, the writer has stored all of it already.
-        if (source.kind.resumes && !writer.hasPending) feed.stored(storedCursors(writer), furthestOf(writer.state));
+        if (source.kind.resumes && !writer.hasPending) feed.stored(storedTokens(writer), furthestOf(writer.state));
         // Stops and forced snapshots arrive as messages, which are not handled while batches come without a pause.
         await turn();
       }
@@ -86,8 +86,8 @@ export async function runLoop(writer: ViewsWriter, feed: Feed, options: LoopOpti
   return null;
 }
 
-function storedCursors(writer: ViewsWriter): Map<string, string> {
-  return new Map([...writer.storedSource.lanes].map(([lane, { cursor }]) => [lane, cursor]));
+function storedTokens(writer: ViewsWriter): Map<string, string> {
+  return new Map([...writer.storedSource.lanes].map(([lane, { resumeToken }]) => [lane, resumeToken]));
 }
 
 /** Null where the batch is applied, or the signal aborted within a long gap. */

@@ -25,8 +25,8 @@ export function retryHalted(dataDir: string, options: WriterOptions): Retried {
   if (deadLetter === null) throw new Refusal('nothing is halted, so there is nothing to retry');
   const unfit = NOT_RETRIED[deadLetter.kind];
   if (unfit !== undefined) return { deadLetter, bad: unfit };
-  const { cursor, ...message } = deadLetter;
-  const alone = cursor === null ? message : { ...message, cursor };
+  const { resumeToken, ...message } = deadLetter;
+  const alone = resumeToken === null ? message : { ...message, resumeToken };
   const batch = decodeBatch([alone], Buffer.alloc(0), writer.sourceMigrationId);
   return { deadLetter, bad: writer.retry(deadLetter, batch)?.message ?? null };
 }

@@ -87,7 +87,7 @@ export function decodeBatch(from: GroupPosition, records: readonly KafkaRecord[]
     messages += 1;
   }
   const end = records.at(-1);
-  return ending(Number(end?.broken?.batch?.cursor ?? (end === undefined ? from.next : end.offset + 1)), null);
+  return ending(Number(end?.broken?.batch?.resumeToken ?? (end === undefined ? from.next : end.offset + 1)), null);
 }
 
 function tryFlatten(
@@ -97,7 +97,7 @@ function tryFlatten(
 ): (Pick<NewMessage, 'seed'> & { readonly events: readonly FlatEvent[] }) | BadUpdate {
   const { bytes, overlong, broken } = record;
   if (broken !== undefined)
-    return new BadUpdate('broken_batch', 'batch', `${broken.place}: ${broken.message}`, 'a batch that can be read');
+    return new BadUpdate('broken_batch', 'batch', `${broken.location}: ${broken.message}`, 'a batch that can be read');
   if (bytes === null) return { events: [], seed: before.seed };
   if (overlong !== undefined) {
     const expected = `a message of at most ${LINE_BYTES_MAX} bytes`;

@@ -135,7 +135,7 @@ export async function openLane(
       decode: (records: readonly KafkaRecord[]): Promise<DecodedBatch> =>
         inTurn(async () => {
           const news = records.filter(
-            ({ offset, broken }) => Number(broken?.batch?.cursor ?? offset + 1) > position.next,
+            ({ offset, broken }) => Number(broken?.batch?.resumeToken ?? offset + 1) > position.next,
           );
           const decoded = decodeBatch(position, news, { ...rules, now: Date.now() * 1000, dropped });
           if (decoded.position.next !== position.next || decoded.position.halted !== position.halted) {

@@ -26,17 +26,7 @@ interface UsersOptions {
 }
 
 /** The ledger's users: the process's open users.db, and its settings. */
-export interface Users extends Disposable {
-  readonly config: UsersConfig;
-  readonly participantId: string;
-  /** The services of the configuration, or the data directory's own secret where there are none. */
-  readonly authServices: readonly AuthService[];
-  readonly reader: UsersReader;
-  /** Aborts when the users are closed: pending work, such as a fetch of keys, need not be finished. */
-  readonly closed: AbortSignal;
-  /** Runs `body` in one transaction, which is on disk when this returns; an error rolls it back. */
-  write<T>(body: (users: UsersWriter) => T): T;
-}
+export type Users = ReturnType<typeof wrap>;
 
 /**
  * Opens users.db in the data directory, which is created where it is missing, as is the local secret where no service is
@@ -72,15 +62,24 @@ function storedParticipantId(db: Database): string {
   return db.prepare<[], string>('SELECT id FROM participant').pluck().get()!;
 }
 
-function wrap(db: Database, settings: Pick<Users, 'config' | 'participantId' | 'authServices'>): Users {
+interface Settings {
+  readonly config: UsersConfig;
+  readonly participantId: string;
+  /** The services of the configuration, or the data directory's own secret where there are none. */
+  readonly authServices: readonly AuthService[];
+}
+
+function wrap(db: Database, settings: Settings) {
   const reader = new RememberingReader(db);
   const writer = new UsersWriter(db);
   const closing = new AbortController();
   return {
     ...settings,
-    reader,
+    reader: reader as UsersReader,
+    /** Aborts when the users are closed: pending work, such as a fetch of keys, need not be finished. */
     closed: closing.signal,
-    write(body) {
+    /** Runs `body` in one transaction, which is on disk when this returns; an error rolls it back. */
+    write<T>(body: (users: UsersWriter) => T): T {
       const { userCount } = writer;
       try {
         const result = db.transaction(() => body(writer)).immediate();
@@ -91,7 +90,7 @@ function wrap(db: Database, settings: Pick<Users, 'config' | 'participantId' | '
         throw unavailable(error);
       }
     },
-    [Symbol.dispose]() {
+    [Symbol.dispose](): void {
       closing.abort(new Error('the service is stopping'));
       db.close();
     },

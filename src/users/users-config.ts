@@ -33,19 +33,7 @@ export type AuthService = (
 };
 
 /** The `ledger` key of the configuration file, with its key files read; durations in seconds, as in tokens. */
-export interface UsersConfig {
-  /** In the order in which they are tried. Empty: only the data directory's own secret. */
-  readonly authServices: readonly AuthService[];
-  readonly lifetimeMaxS: number | null;
-  readonly leeway: { readonly expiresAtS: number; readonly issuedAtS: number; readonly notBeforeS: number };
-  readonly additionalAdminUserId: string | null;
-  readonly usersMax: number;
-  readonly rightsPerUserMax: number;
-  readonly usersPageSizeMax: number;
-  readonly bodyBytesMax: number;
-  /** Failed authentications allowed for one address in a minute; 0 is no limit. */
-  readonly failedAuthPerMinuteMax: number;
-}
+export type UsersConfig = Readonly<ReturnType<typeof parseUsersConfig>>;
 
 /** The largest values of these settings: users are counted row by row, and a page is read at once. */
 const USERS_MAX_MAX = 100_000_000;
@@ -122,12 +110,13 @@ const usersConfig = z.strictObject({
 type GivenService = z.output<typeof authService>;
 
 /** Reads the `ledger` value of the configuration file (undefined: all defaults). Throws a Refusal that names the key. */
-export function parseUsersConfig(given: { readonly value: unknown; readonly folder: string }): UsersConfig {
+export function parseUsersConfig(given: { readonly value: unknown; readonly folder: string }) {
   const parsed = usersConfig.safeParse(given.value === undefined ? {} : given.value, { error: expectedType });
   if (!parsed.success) throw new Refusal(describe(parsed.error, given.value));
   const settings = parsed.data;
   const { default: leewayS, expiresAt, issuedAt, notBefore } = settings.leeway;
   return {
+    /** In the order in which they are tried. Empty: only the data directory's own secret. */
     authServices: settings.authServices.map((service, index) => openService(service, index, given.folder)),
     lifetimeMaxS: settings.maxTokenLifetime,
     leeway: {
@@ -140,6 +129,7 @@ export function parseUsersConfig(given: { readonly value: unknown; readonly fold
     rightsPerUserMax: settings.maxRightsPerUser,
     usersPageSizeMax: settings.maxUsersPageSize,
     bodyBytesMax: settings.bodyBytesMax,
+    /** Failed authentications allowed for one address in a minute; 0 is no limit. */
     failedAuthPerMinuteMax: settings.failedAuthPerMinute,
   };
 }

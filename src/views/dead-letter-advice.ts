@@ -189,8 +189,8 @@ export function locationText(deadLetter: DeadLetterFacts): string {
 }
 
 /** Under the names of its source. */
-function locationFacts({ place }: DeadLetterFacts): Readonly<Record<string, string | number | null>> {
-  return parseColumn<Record<string, string | number | null>>('dead_letter.place', place, JSON.parse);
+function locationFacts({ location }: DeadLetterFacts): Readonly<Record<string, string | number | null>> {
+  return parseColumn<Record<string, string | number | null>>('dead_letter.place', location, JSON.parse);
 }
 
 function sourceName(source: string): string {

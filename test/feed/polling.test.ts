@@ -24,7 +24,7 @@ function serve(options: Readonly<Record<string, unknown>> = {}): Promise<Serving
 }
 
 const FIRST = lines('00:01 : +a alice 10\n00:02 : +b bob 5\n00:11 : +c alice 7\n00:21 : -b');
-const cursorOf = (line: string): string => {
+const tokenOf = (line: string): string => {
   const { migration_id, record_time } = JSON.parse(line) as { migration_id: number; record_time: string };
   return `${migration_id} ${record_time}`;
 };
@@ -48,7 +48,7 @@ describe('a source that src does not know', () => {
       await service.until('/readyz', { ready: true });
       expect(await service.get('/status')).toMatchObject({
         phase: 'reading',
-        source: { name: `network ${network.url}`, cursor: cursorOf(FIRST.at(-1)!) },
+        source: { name: `network ${network.url}`, resumeToken: tokenOf(FIRST.at(-1)!) },
         counts: { updates: 4, redelivered: 0 },
       });
     }
@@ -58,11 +58,11 @@ describe('a source that src does not know', () => {
     {
       await using service = await serve();
       await service.until('/status', {
-        source: { cursor: cursorOf(more[0]!) },
+        source: { resumeToken: tokenOf(more[0]!) },
         counts: { updates: 1, redelivered: 0 },
       });
     }
-    expect(asked()[before]).toBe(cursorOf(FIRST.at(-1)!));
+    expect(asked()[before]).toBe(tokenOf(FIRST.at(-1)!));
     network.change({ dso: 'another one' });
     await using service = await serve();
     const reason =
@@ -71,7 +71,7 @@ describe('a source that src does not know', () => {
     await service.until('/readyz', { ready: false, reasons: [reason] });
     await service.until('/status', {
       phase: 'refused',
-      source: { cursor: cursorOf(more[0]!) },
+      source: { resumeToken: tokenOf(more[0]!) },
       last_error: { message: reason },
     });
     expect((await holdfast('verify', '--data', data())).stdout).toMatch(/^equal: /);
@@ -84,19 +84,19 @@ describe('a source that src does not know', () => {
       await using service = await serve();
       await service.until('/status', {
         phase: 'halted',
-        source: { cursor: cursorOf(FIRST.at(-1)!) },
-        halted: { dead_letter: 1, kind: 'update', item: 5, up_to: cursorOf(bad), update_id: 'x' },
+        source: { resumeToken: tokenOf(FIRST.at(-1)!) },
+        halted: { dead_letter: 1, kind: 'update', item: 5, up_to: tokenOf(bad), update_id: 'x' },
       });
       const { reasons } = (await service.get('/readyz')) as { reasons: string[] };
-      expect(reasons[0]).toContain(`halted at network ${network.url}, item 5, up_to ${cursorOf(bad)}: update x`);
+      expect(reasons[0]).toContain(`halted at network ${network.url}, item 5, up_to ${tokenOf(bad)}: update x`);
     }
     const listed = await holdfast('dead-letters', 'list', '--data', data(), '--json');
-    expect(JSON.parse(listed.stdout)).toMatchObject([{ id: 1, decision: 'halted', up_to: cursorOf(bad) }]);
+    expect(JSON.parse(listed.stdout)).toMatchObject([{ id: 1, decision: 'halted', up_to: tokenOf(bad) }]);
     expect(await holdfast('dead-letters', 'drop', '1', '--yes', '--data', data())).toMatchObject({ code: 0 });
     const before = asked().length;
     await using service = await serve();
-    await service.until('/status', { source: { cursor: cursorOf(good) }, counts: { updates: 1, decided: 0 } });
-    expect(asked()[before]).toBe(cursorOf(bad));
+    await service.until('/status', { source: { resumeToken: tokenOf(good) }, counts: { updates: 1, decided: 0 } });
+    expect(asked()[before]).toBe(tokenOf(bad));
     expect((await holdfast('verify', '--data', data())).stdout).toMatch(/^equal: /);
   });
 });

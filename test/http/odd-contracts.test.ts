@@ -68,7 +68,7 @@ describe.each(['scan', 'ledger-api'])(
   },
 );
 
-const CONTRACTS = 12;
+const CONTRACTS = 7;
 const TEXT_CHARS = 3 * 2 ** 20;
 /** Of 16 MiB. */
 const FITTING = 5;

@@ -27,7 +27,7 @@ const fileOf = (text: string, format: Format = 'ledger-api'): string =>
 function followTopic(text: string, from = 0): void {
   using writer = new ViewsWriter(data, WRITER_OPTIONS);
   writer.beginSource({ name: 'topic t', kind: TOPIC_KIND });
-  writer.followSource({ identity: 'it', cursors: new Map([['0', '0']]) });
+  writer.followSource({ identity: 'it', resumeTokens: new Map([['0', '0']]) });
   for (const [i, line] of linesOf(parseLedger(text), 'ledger-api').entries())
     writer.apply(decodeAlone({ lane: '0', offset: from + i, bytes: Buffer.from(line) }));
   writer.commit();

@@ -63,7 +63,7 @@ it('says what is stored, also where a new partition of the topic is what stores 
   using directory = temporaryDirectory();
   const [applied, stop] = [Promise.withResolvers<void>(), new AbortController()];
   const startOf = (partitions: number): SourceStart => {
-    return { identity: 'any', cursors: new Map(Array.from({ length: partitions }, (_, at) => [String(at), '0'])) };
+    return { identity: 'any', resumeTokens: new Map(Array.from({ length: partitions }, (_, at) => [String(at), '0'])) };
   };
   let partitions = 1;
   const stored: [string, string][][] = [];
@@ -78,9 +78,9 @@ it('says what is stored, also where a new partition of the topic is what stores 
       if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
     },
     progress: () => ({ read: 0, total: null }),
-    stored(cursors) {
-      stored.push([...cursors]);
-      if (cursors.size === 2) stop.abort('stored');
+    stored(resumeTokens) {
+      stored.push([...resumeTokens]);
+      if (resumeTokens.size === 2) stop.abort('stored');
     },
   };
   await using feed = openInlineFeed(source, { migrationId: 0 });
@@ -111,7 +111,7 @@ it('keeps what it applied before a source is refused', async () => {
   using writer = new ViewsWriter(directory.path, WRITER);
   const source: Source = {
     async *batches() {
-      yield { identity: 'any', cursors: new Map([['0', '0']]) };
+      yield { identity: 'any', resumeTokens: new Map([['0', '0']]) };
       const lines = [emptyUpdate('s', 1), emptyUpdate('s', 3), emptyUpdate('z', 4)];
       yield lines.map((line, offset) => ({ lane: '0', offset, bytes: Buffer.from(line) }));
     },
@@ -121,7 +121,7 @@ it('keeps what it applied before a source is refused', async () => {
   const reading = runLoop(writer, feed, { ...LOOP, source: { name: 'topic t', kind: TOPIC_KIND } });
   await expect(reading).rejects.toThrow(/^possible gap: the files end at .* for synchronizer z, and topic t starts at/);
   expect(writer.counts).toMatchObject({ updates: 1, redelivered: 1 });
-  expect(writer.storedSource.lanes.get('0')!.cursor).toBe('2');
+  expect(writer.storedSource.lanes.get('0')!.resumeToken).toBe('2');
 });
 
 const LEDGERS = soakCount(2);

@@ -35,7 +35,7 @@ beforeEach(() => {
 const IDENTITY = '{"clusterId":"c","topic":"t"}';
 const startOf = (...firstOffsets: number[]) => ({
   identity: IDENTITY,
-  cursors: new Map(firstOffsets.map((offset, partition) => [String(partition), String(offset)])),
+  resumeTokens: new Map(firstOffsets.map((offset, partition) => [String(partition), String(offset)])),
 });
 
 function following(changes: Partial<WriterOptions> = {}): ViewsWriter {
@@ -89,9 +89,9 @@ describe('where a topic begins', () => {
     expect(verify()).toEqual([]);
     using again = new ViewsWriter(data, WRITER_OPTIONS);
     expect([...again.storedSource.lanes]).toMatchObject([
-      ['0', { start: '0', cursor: '0', sha256: null }],
-      ['1', { start: '7', cursor: '10', sha256: expect.any(Buffer) }],
-      ['2', { start: '0', cursor: '0', sha256: null }],
+      ['0', { start: '0', resumeToken: '0', sha256: null }],
+      ['1', { start: '7', resumeToken: '10', sha256: expect.any(Buffer) }],
+      ['2', { start: '0', resumeToken: '0', sha256: null }],
     ]);
   });
 
@@ -165,7 +165,7 @@ describe('a position that is shown', () => {
   it('is the one on disk, also while what was applied since cannot be written', () => {
     using writer = following();
     writer.followSource(startOf(0));
-    const storedCursor = (): unknown => writer.state.lanes.get('0')?.storedCursor;
+    const storedToken = (): unknown => writer.state.lanes.get('0')?.storedToken;
     applyOf(writer, { partition: 0, offset: 0 }, emptyUpdate('s', 1));
     const fault = new Error('the last statement of the transaction fails');
     expect(() =>
@@ -173,9 +173,9 @@ describe('a position that is shown', () => {
         throw fault;
       }),
     ).toThrow(fault);
-    expect(storedCursor()).toBe('0');
+    expect(storedToken()).toBe('0');
     writer.commit();
-    expect(storedCursor()).toBe('1');
+    expect(storedToken()).toBe('1');
   });
 });
 
@@ -188,7 +188,7 @@ async function filesThenTopic(topic: string, format: Format = 'ledger-api'): Pro
   await replayInto(directory.at('data'), [directory.writeLines('feed.ndjson', files)]);
   using writer = new ViewsWriter(directory.at('data'), WRITER_OPTIONS);
   writer.beginSource({ name: 'topic t', kind: TOPIC_KIND });
-  writer.followSource({ identity: '{"clusterId":"c","topic":"t"}', cursors: new Map([['0', '0']]) });
+  writer.followSource({ identity: '{"clusterId":"c","topic":"t"}', resumeTokens: new Map([['0', '0']]) });
   for (const [offset, line] of linesOf(parseLedger(topic), format).entries()) {
     const chunk = decodeAlone({ lane: '0', offset, bytes: Buffer.from(line) });
     const applied = writer.apply(chunk);
@@ -254,7 +254,7 @@ function applyTopic(data: string, partitions: readonly (readonly string[])[]): v
     for (const [offset, line] of lines.entries()) {
       using writer = new ViewsWriter(data, WRITER_OPTIONS);
       writer.beginSource({ name: 'topic t', kind: TOPIC_KIND });
-      writer.followSource({ identity: 'it', cursors: new Map(partitions.map((_, each) => [String(each), '0'])) });
+      writer.followSource({ identity: 'it', resumeTokens: new Map(partitions.map((_, each) => [String(each), '0'])) });
       writer.apply(decodeAlone({ lane: String(partition), offset, bytes: Buffer.from(line) }));
       writer.commit();
     }
@@ -292,15 +292,15 @@ it('a writer that another one has overtaken, and does not know it, stores no pos
     },
   });
   const save = preparePositions(db);
-  const lanes = new Map([['0', newLane('topic t', { start: '0', cursor: '0' })]]);
-  const early = new Map([['0', newLane('topic t', { start: '0', cursor: '7' })]]);
+  const lanes = new Map([['0', newLane('topic t', { start: '0', resumeToken: '0' })]]);
+  const early = new Map([['0', newLane('topic t', { start: '0', resumeToken: '7' })]]);
   save(lanes);
   markPositionsStored(lanes);
   const stale = loadLanes(db);
-  lanes.get('0')!.cursor = '5';
+  lanes.get('0')!.resumeToken = '5';
   save(lanes);
   for (const overtaken of [stale, early, new Map()]) expect(() => save(overtaken)).toThrow(PositionMoved);
-  expect(loadLanes(db).get('0')!.cursor).toBe('5');
+  expect(loadLanes(db).get('0')!.resumeToken).toBe('5');
 });
 
 /** Messages `<partition>:<migration>@<time>` as they are applied, `i` for an import; `*` after those that were overtaken. */
@@ -317,7 +317,7 @@ const ORDERS = [
 ];
 
 it.each(ORDERS)('$name', ({ messages }) => {
-  const lanes = new Map(['0', '1'].map((lane) => [lane, newLane('topic', { start: '0', cursor: '0' })]));
+  const lanes = new Map(['0', '1'].map((lane) => [lane, newLane('topic', { start: '0', resumeToken: '0' })]));
   const found = messages.split(' ').map((message) => {
     const [, lane, migrationId, time] = /^(\d):(\d)@(\d+|i)/.exec(message)!;
     const at = { migrationId: Number(migrationId), recordTime: time === 'i' ? IMPORT_TIME : Number(time) };
@@ -330,9 +330,9 @@ it.each(ORDERS)('$name', ({ messages }) => {
 
 it('says nothing of files', () => {
   const furthest = { migrationId: 0, recordTime: 9 };
-  const file = newLane('feed.ndjson', { start: null, cursor: '1' });
+  const file = newLane('feed.ndjson', { start: null, resumeToken: '1' });
   const lanes = new Map([
-    ['0', { ...newLane('topic', { start: '0', cursor: '0' }), furthest }],
+    ['0', { ...newLane('topic', { start: '0', resumeToken: '0' }), furthest }],
     ['file', file],
   ]);
   expect(isLate(lanes, file, { migrationId: 0, recordTime: 1 })).toBe(false);

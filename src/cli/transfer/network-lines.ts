@@ -32,7 +32,6 @@ type Telemetry = { readonly caughtUpAt: number | null; readonly lagSeconds: numb
 
 /** A source that continues what was written. */
 interface Continuation {
-  readonly isInImport: boolean;
   readonly source: Source<Telemetry>;
   /** Throws a Refusal where what was written is of another network. */
   begin(start: SourceStart): Promise<void>;
@@ -49,7 +48,7 @@ export function openNetworkLines(
   { scan, ledgerApi, migrationId }: Pick<Config, 'scan' | 'ledgerApi' | 'migrationId'>,
   reading: NetworkReading,
 ) {
-  const { isInImport, source, begin, take } =
+  const { source, begin, take } =
     ledgerApi === null
       ? continueScan(written, scan!, reading)
       : continueParticipant(written, ledgerApi, { ...reading, migrationId: migrationId ?? 0 });
@@ -77,7 +76,7 @@ export function openNetworkLines(
         } else if (batch.length > 0) {
           const { lines, furthest } = take(batch);
           if (lines.length > 0) yield lines;
-          source.stored?.(new Map([[LANE, batch.at(-1)!.cursor!]]), furthest);
+          source.stored?.(new Map([[LANE, batch.at(-1)!.resumeToken!]]), furthest);
         }
       }
     } catch (error) {
@@ -90,17 +89,22 @@ export function openNetworkLines(
   }
 
   return {
-    /** What was written ends within a snapshot import, and is of no use: what follows may be of another snapshot. */
-    isInImport,
     read,
     /** How far the last message was behind our clock; 0 at the end, null where that is not known. */
     lagSeconds: () => source.telemetry?.().lagSeconds ?? null,
   };
 }
 
+/** What follows may be of another snapshot. */
+function unfinished(name: string, otherwise: string): Refusal {
+  return new Refusal(
+    `${name}: it ends within a snapshot import, which cannot be continued; delete it, or ${otherwise}`,
+  );
+}
+
 /** As if what was written were what a directory has. */
 function contextOf(token: string | null, more: Partial<SourceContext> & Pick<SourceContext, 'logger'>): SourceContext {
-  const lanes = new Map(token === null ? [] : [[LANE, { start: token, cursor: token, sha256: null }]]);
+  const lanes = new Map(token === null ? [] : [[LANE, { start: token, resumeToken: token, sha256: null }]]);
   const stored = { identity: null, lanes };
   return { stored, reached: null, furthest: null, directoryId: '', migrationId: 0, ...more };
 }
@@ -112,12 +116,11 @@ function continueScan(
 ): Continuation {
   const positions = ends.filter((lines) => lines.length > 0).map((lines) => lastPosition(lines));
   if (positions.includes(null)) throw new Refusal(`${name}: it ends with no update of a network; ${otherwise}`);
-  const isInImport = positions.includes(IN_IMPORT);
-  const from = isInImport ? null : (positions as ScanPosition[]).reduce(laterOf, null);
-  const known = new Set(isInImport ? [] : ends.flat().map(textOf));
+  if (positions.includes(IN_IMPORT)) throw unfinished(name, otherwise);
+  const from = (positions as ScanPosition[]).reduce(laterOf, null);
+  const known = new Set(ends.flat().map(textOf));
   let furthest = from;
   return {
-    isInImport,
     source: openScanSource(settings, contextOf(from && tokenOf(from), { reached: from, furthest: from, logger })),
     // By the DSO of its coins and rounds; anybody may have created others.
     async begin({ dso }) {
@@ -157,9 +160,7 @@ function continueParticipant(
 ): Continuation {
   const { ends, name, otherwise } = written;
   const found = ends.map((lines) => participantEnd(lines, written));
-  const isInImport = found.includes(IN_IMPORT);
-  const known = found.filter((end) => end !== null && end !== IN_IMPORT).toSorted((a, b) => b.offset - a.offset);
-  const from = isInImport ? null : (known[0] ?? null);
+  const from = found.filter((end) => end !== null).toSorted((a, b) => b.offset - a.offset)[0] ?? null;
   if (from !== null && settings.parties === 'all')
     throw new Refusal(
       `${name}: cannot be continued with --ledger-api-parties all, because it does not say who was followed; name the parties`,
@@ -173,7 +174,6 @@ function continueParticipant(
   let isSame = from === null || from.update === null;
   let own: OwnEvents;
   return {
-    isInImport,
     source,
     async begin({ followed, identity }) {
       own = new OwnEvents(followed!);
@@ -182,11 +182,11 @@ function continueParticipant(
       for await (const page of source.activeAt(from.offset, stop)) for (const each of page) own.of(each);
     },
     take(batch) {
-      const fresh = batch.filter(({ decoded, cursor }) => {
+      const fresh = batch.filter(({ decoded, resumeToken }) => {
         const { id, offset } = from?.update ?? {};
         isSame ||= decoded?.kind === 'update' && decoded.offset === offset && decoded.updateId === id;
         if (!isSame) throw other;
-        return from === null || Number(cursor) > from.offset;
+        return from === null || Number(resumeToken) > from.offset;
       });
       return { lines: fresh.flatMap((message) => own.of(message) ?? []) };
     },
@@ -194,10 +194,7 @@ function continueParticipant(
 }
 
 /** Null where there is nothing. */
-function participantEnd(
-  lines: readonly Uint8Array[],
-  { name, otherwise }: Written,
-): ParticipantEnd | typeof IN_IMPORT | null {
+function participantEnd(lines: readonly Uint8Array[], { name, otherwise }: Written): ParticipantEnd | null {
   let isInImport = false;
   let offset: number | null = null;
   let update: ParticipantEnd['update'] = null;
@@ -212,7 +209,7 @@ function participantEnd(
     const { seed } = JSON.parse(Buffer.from(line).toString()) as { seed: { participant_id?: unknown } };
     participantId = typeof seed.participant_id === 'string' ? seed.participant_id : null;
   }
-  if (isInImport) return IN_IMPORT;
+  if (isInImport) throw unfinished(name, otherwise);
   if (lines.length > 0 && offset === null)
     throw new Refusal(`${name}: it ends with no update of a participant; ${otherwise}`);
   return offset === null ? null : { offset, update, participantId };

@@ -49,13 +49,13 @@ const USUAL: Required<FileOptions> = {
 export const FILE_KIND: SourceKind<{ readonly path: string }, never> = {
   kind: FILE_LANE,
   resumes: false,
-  placeOf: ({ offset }) => ({ partition: null, message: offset }),
+  locationOf: ({ offset }) => ({ partition: null, message: offset }),
   // The feed thread copies a batch before it requests the next one.
   open: async ({ path }) => openFileSource(path, { reuseBuffers: true }),
   status(name, { lanes, progress, isAtEnd }) {
     const { read = null, total = null } = progress ?? {};
-    const cursor = lanes.get(FILE_LANE)?.cursor;
-    const next = cursor === undefined ? null : Number(cursor);
+    const resumeToken = lanes.get(FILE_LANE)?.resumeToken;
+    const next = resumeToken === undefined ? null : Number(resumeToken);
     const left = read === null || total === null ? null : total - read;
     const lagBytes = isAtEnd ? 0 : left;
     return {

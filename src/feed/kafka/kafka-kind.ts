@@ -7,7 +7,7 @@ import { lackingTexts, NOTHING_READ, positionsOf, type TopicTelemetry } from './
 export const TOPIC_KIND: SourceKind<TopicSettings, TopicTelemetry> = {
   kind: 'topic',
   resumes: true,
-  placeOf: ({ lane, offset }) => ({ partition: Number(lane), offset }),
+  locationOf: ({ lane, offset }) => ({ partition: Number(lane), offset }),
   // Loaded only in the thread that reads: kafkajs is large, and the writer's thread does not need it.
   async open(settings, context) {
     const { directoryId, ...known } = context;

@@ -19,16 +19,16 @@ export interface StoredPosition {
 /** A topic's positions from what the views stored. */
 export function positionsOf(lanes: SourceState['lanes']): Map<number, StoredPosition> {
   return new Map(
-    [...lanes].map(([lane, { start, cursor, sha256 }]) => {
-      return [Number(lane), { firstOffset: Number(start), nextOffset: Number(cursor), sha256 }];
+    [...lanes].map(([lane, { start, resumeToken, sha256 }]) => {
+      return [Number(lane), { firstOffset: Number(start), nextOffset: Number(resumeToken), sha256 }];
     }),
   );
 }
 
 /** What the views store of it before anything of it is applied. */
 export function startOf(identity: string, positions: ReadonlyMap<number, StoredPosition>): SourceStart {
-  const cursors = new Map([...positions].map(([lane, { firstOffset }]) => [String(lane), String(firstOffset)]));
-  return { identity, cursors };
+  const resumeTokens = new Map([...positions].map(([lane, { firstOffset }]) => [String(lane), String(firstOffset)]));
+  return { identity, resumeTokens };
 }
 
 /** What the views were built from, and how far; the identity is null, and there are no positions, before they saw a topic. */

@@ -21,9 +21,9 @@ export function recordsOf(partition: number, fetched: readonly Fetched[], fetche
   return fetched.map(({ offset, value, broken }) => {
     if (broken === undefined) return recordOf(partition, Number(offset), value);
     const next = Math.max(broken.next, fetchedOffset + 1);
-    const batch = { lane: String(partition), offset: broken.offset, cursor: String(next) };
-    const place = `offsets ${broken.offset} to ${next - 1}`;
-    const error = new BrokenContainer(place, `the batch cannot be read: ${broken.reason}`, batch);
+    const batch = { lane: String(partition), offset: broken.offset, resumeToken: String(next) };
+    const location = `offsets ${broken.offset} to ${next - 1}`;
+    const error = new BrokenContainer(location, `the batch cannot be read: ${broken.reason}`, batch);
     return { lane: batch.lane, partition, offset: batch.offset, bytes: null, broken: error };
   });
 }

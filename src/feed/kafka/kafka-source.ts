@@ -103,7 +103,7 @@ export function openKafkaSource(options: KafkaSourceOptions): Source<TopicTeleme
     const batch = JSON.stringify(error.batch);
     if (batch === damaged) return error;
     damaged = batch;
-    return new MayPass(`${error.place}: ${error.message}`);
+    return new MayPass(`${error.location}: ${error.message}`);
   }
 
   /** New partitions keep this beginning, even if the topic begins later when the next session looks. */
@@ -114,8 +114,8 @@ export function openKafkaSource(options: KafkaSourceOptions): Source<TopicTeleme
   return {
     batches,
     progress: () => ({ read: 0, total: null }),
-    stored(cursors) {
-      for (const [lane, cursor] of cursors) stored.set(Number(lane), Number(cursor));
+    stored(resumeTokens) {
+      for (const [lane, resumeToken] of resumeTokens) stored.set(Number(lane), Number(resumeToken));
       session?.intake.noteStored();
     },
     telemetry() {

@@ -41,7 +41,7 @@ export async function readRecords(
         try {
           const broken = recordsOf(partition, messages, 0).at(-1)?.broken;
           if (broken !== undefined)
-            throw new Refusal(`topic ${topic}, partition ${partition}, ${broken.place}: ${broken.message}`);
+            throw new Refusal(`topic ${topic}, partition ${partition}, ${broken.location}: ${broken.message}`);
           each(
             partition,
             messages.map(({ value }) => value),

@@ -30,22 +30,16 @@ export function requireSame(
         'name that participant, or give another --data directory',
     );
   const given = parties === 'all' ? followed : parties;
-  const more = without(given, followed);
-  if (more.length > 0)
-    throw new FeedRefused(
-      `--ledger-api-parties names ${some(more)}, which these views do not follow: older coins would be missing; ` +
-        'leave it out, or begin a new --data directory with it',
-    );
-  const less = without(followed, given);
-  if (less.length > 0)
-    throw new FeedRefused(
-      `--ledger-api-parties leaves out ${some(less)}, which these views follow: sums would end without a sign; ` +
-        'name it too, or begin a new --data directory without it',
-    );
+  const [more, less] = [without(given, followed), without(followed, given)];
+  const found =
+    more.length > 0
+      ? `names ${some(more)}, which these views do not follow: older coins would be missing`
+      : `leaves out ${some(less)}, which these views follow: sums would end without a sign`;
+  const otherwise = 'give it as before, or begin a new --data directory';
+  if (more.length + less.length > 0) throw new FeedRefused(`--ledger-api-parties ${found}; ${otherwise}`);
   if (stored !== identityOf(participantId, parties))
     throw new FeedRefused(
-      `these views are of ${stored}, and --ledger-api-parties says ${parties === 'all' ? 'all' : 'which'}: ` +
-        'give it as before, or begin a new --data directory',
+      `these views are of ${stored}, and --ledger-api-parties says ${parties === 'all' ? 'all' : 'which'}: ${otherwise}`,
     );
   return true;
 }

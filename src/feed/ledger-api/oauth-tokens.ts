@@ -4,7 +4,7 @@ import { isObject, jsonOrNull } from '../../json/untrusted.ts';
 import { AnswerFailure, createJsonClient, type ReadError, shortened } from '../network/json-client.ts';
 import type { LedgerApiSettings, OauthSettings } from '../network/network-settings.ts';
 import type { SourceLogger } from '../source.ts';
-import { NAMES } from './participant-errors.ts';
+import { CA_SETTING } from './participant-errors.ts';
 
 /** The tokens of requests to a participant. */
 export interface Tokens {
@@ -65,7 +65,7 @@ export function createOauthTokens(
       const now = Date.now();
       if (known === null || now >= known.renewAt) {
         const bounds = { answerBytesMax: 2 ** 20, answerTimeoutMs: 30_000 };
-        using server = createJsonClient(tokenUrl, { ca, names: NAMES, signal, readError, ...bounds });
+        using server = createJsonClient(tokenUrl, { ca, caSetting: CA_SETTING, signal, readError, ...bounds });
         const { access_token: token, expires_in: given } = await server.ask('', TOKEN_ANSWER, form);
         const lifeS = Number(given) > 0 ? Number(given) : LIFETIME_S;
         known = { token, renewAt: now + lifeS * 1000 * RENEWED_AFTER };

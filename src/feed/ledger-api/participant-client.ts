@@ -3,7 +3,7 @@ import { isPartyId } from '../../ledger/ledger-ids.ts';
 import { AnswerFailure, COUNT, createJsonClient, type JsonClient, LEDGER_TIME } from '../network/json-client.ts';
 import type { LedgerApiSettings } from '../network/network-settings.ts';
 import type { Tokens } from './oauth-tokens.ts';
-import { NAMES, readError } from './participant-errors.ts';
+import { CA_SETTING, readError } from './participant-errors.ts';
 import { openStream } from './participant-stream.ts';
 
 /** More than a participant hosts; each is kept in memory and in the views. */
@@ -25,7 +25,7 @@ export function createLedgerApiClient(
     return token === null ? {} : { authorization: `Bearer ${token}` };
   }
   return {
-    ...createJsonClient(url, { ca, names: NAMES, signal, headers, readError }),
+    ...createJsonClient(url, { ca, caSetting: CA_SETTING, signal, headers, readError }),
     async *updates(beginExclusive, eventFormat, onOpen = () => {}) {
       const updateFormat = {
         includeTransactions: { transactionShape: 'TRANSACTION_SHAPE_ACS_DELTA', eventFormat },

@@ -10,8 +10,8 @@ import {
 import type { LedgerApiSettings } from '../network/network-settings.ts';
 import { FeedRefused } from '../source.ts';
 
-/** The settings that a message about the connection names. */
-export const NAMES = { url: '--ledger-api', ca: '--ledger-api-ca' };
+/** The setting that a message about the connection names. */
+export const CA_SETTING = '--ledger-api-ca';
 
 export const PRUNED = 'PARTICIPANT_PRUNED_DATA_ACCESSED';
 const PAST_END = 'OFFSET_AFTER_LEDGER_END';

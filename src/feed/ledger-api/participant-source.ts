@@ -46,7 +46,7 @@ export function openLedgerApiSource(settings: LedgerApiSettings, context: Source
   const tokens = createTokens(settings, context.logger);
   const filter = new Filter(parties);
   /** Behind the last message returned; null before the first of all, and before an import marker. */
-  let at = offsetOf(stored.lanes.get(LANE)?.cursor);
+  let at = offsetOf(stored.lanes.get(LANE)?.resumeToken);
   const progress = new NetworkProgress('participant', context, {
     stopped: `connecting to ${url}`,
     figures: { url, participant: null, ledger_end: null },
@@ -100,7 +100,7 @@ export function openLedgerApiSource(settings: LedgerApiSettings, context: Source
       yield* snapshotImport(client, { ...start, participantId, end });
     } else if (begun === null) {
       const from: number = at ?? (await firstOffset(client));
-      yield { ...start, cursors: new Map([[LANE, String(from)]]) };
+      yield { ...start, resumeTokens: new Map([[LANE, String(from)]]) };
       at = from;
       progress.stored(String(from));
     }
@@ -204,7 +204,7 @@ export function openLedgerApiSource(settings: LedgerApiSettings, context: Source
     client: LedgerApiClient,
     { end, participantId, ...start }: Followed & { end: LedgerEnd; participantId: string },
   ): Batches {
-    yield { ...start, cursors: new Map([[LANE, IN_IMPORT]]), restarts: true };
+    yield { ...start, resumeTokens: new Map([[LANE, IN_IMPORT]]), restarts: true };
     const { offset } = end;
     const asked = askedFor(client, offset);
     let contracts = 0;

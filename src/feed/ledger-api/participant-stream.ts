@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { WebSocket } from 'ws';
 import { LINE_BYTES_MAX } from '../limits.ts';
 import { AnswerFailure, describeError, failureOf } from '../network/json-client.ts';
-import { NAMES, readError } from './participant-errors.ts';
+import { CA_SETTING, readError } from './participant-errors.ts';
 
 /** What was received and is not taken yet; beyond it the socket is not read, and the participant waits. */
 const QUEUE_BYTES_MAX = 4 * 2 ** 20;
@@ -97,7 +97,7 @@ export async function* openStream(
     const isTooLong = error.code === 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH';
     const tooLong = `${target}: sends an element of more than ${messageBytesMax} bytes, which is no update`;
     const stop = { cause: error, conduct: 'stop' } as const;
-    finish(isTooLong ? new AnswerFailure(tooLong, stop) : cannot(describeError(error, NAMES), error));
+    finish(isTooLong ? new AnswerFailure(tooLong, stop) : cannot(describeError(error, CA_SETTING), error));
   });
   socket.on('close', (code) =>
     finish(code === NORMAL_CLOSURE ? 'closed' : cannot(`the connection was closed (${code})`)),

@@ -71,9 +71,6 @@ export const RETRY_ANSWER: RetryPolicy = {
   },
 };
 
-/** The settings of a server's address and of the file of its authorities, for messages. */
-export type SettingNames = Readonly<Record<'url' | 'ca', string>>;
-
 /** What the body of an error says, and what follows from it. The body is empty where it cannot be read. */
 export type ReadError = (
   status: number,
@@ -97,7 +94,8 @@ export interface JsonClient extends Disposable {
 export interface JsonClientOptions {
   /** PEM of the authorities that may sign its certificate; null for the system's. */
   readonly ca: string | null;
-  readonly names: SettingNames;
+  /** The setting that names their file, for messages. */
+  readonly caSetting: string;
   readonly signal: AbortSignal;
   /** Headers of each request, such as its token. */
   readonly headers?: () => Promise<Readonly<Record<string, string>>>;
@@ -112,7 +110,7 @@ export function createJsonClient(
   url: string,
   {
     ca,
-    names,
+    caSetting,
     signal,
     headers = async () => ({}),
     readError,
@@ -152,7 +150,7 @@ export function createJsonClient(
     } catch (error) {
       if (error instanceof AnswerFailure || signal.aborted) throw error;
       if (timeout.aborted) throw cannot(`has not answered within ${answerTimeoutMs / 1000} s`, error, true);
-      throw cannot(describeError(error as NodeJS.ErrnoException, names), error);
+      throw cannot(describeError(error as NodeJS.ErrnoException, caSetting), error);
     }
   }
 
@@ -234,14 +232,12 @@ const IN_WORDS: Readonly<Record<string, string>> = {
 };
 
 /** What went wrong with a connection, and which setting may fix it. */
-export function describeError({ code = '', message }: NodeJS.ErrnoException, names: SettingNames): string {
+export function describeError({ code = '', message }: NodeJS.ErrnoException, caSetting: string): string {
   const what = IN_WORDS[message] ?? (message || code);
   if (code.startsWith('Z_')) return `its answer is no gzip, or cut off: ${what}`;
   if (UNKNOWN_AUTHORITY.includes(code))
-    return `${what}: ${names.ca} names the file of the authority that signed its certificate`;
-  return code === 'ERR_TLS_CERT_ALTNAME_INVALID'
-    ? `${what}: ${names.url} gives another name than its certificate`
-    : what;
+    return `${what}: ${caSetting} names the file of the authority that signed its certificate`;
+  return what;
 }
 
 export const TEXT = z.string().min(1);

@@ -21,41 +21,31 @@ const PACE_STEP_MS = 100;
 export interface NetworkTelemetry {
   /** Why nothing is read now; null while it is. */
   readonly stopped: string | null;
-  readonly answeredAt: number | null;
-  /** Failures since the last answer. */
-  readonly errors: number;
-  readonly lastError: string | null;
   /** Everything that the node had at this time of our clock is stored; null before that was so for the first time. */
   readonly caughtUpAt: number | null;
   /** How far the newest message is behind our clock; 0 at the end, null where that is not known, as after a failure. */
   readonly lagSeconds: number | null;
-  /** Until the end, at the current pace; null where that is not known. */
-  readonly secondsLeft: number | null;
   readonly newestRecordTime: Micros | null;
-  /** Active contracts read of the snapshot import; null where there was none since the start. */
-  readonly seedContracts: number | null;
   /** What is wrong and does not stop it. */
   readonly degraded: readonly string[];
-  readonly figures: Figures;
+  readonly network: Figures;
 }
 
-/** What the status of one kind of network shows besides, by the names of its JSON. */
-type Figures = Readonly<Record<string, unknown>> & {
-  /** Why the end of this node is not that of the network; null where nothing says so. */
-  readonly contradiction?: string | null;
+/** What the status shows besides, by the names of its JSON, with what only one kind of network has. */
+type Figures = typeof NO_FIGURES & { readonly contradiction?: string | null } & Readonly<Record<string, unknown>>;
+
+const NO_FIGURES = {
+  answered_at: null as string | null,
+  /** Failures since the last answer. */
+  errors_in_a_row: 0,
+  last_error: null as string | null,
+  /** Until the end, at the current pace; null where that is not known. */
+  seconds_left: null as number | null,
+  /** Active contracts read of the snapshot import; null where there was none since the start. */
+  seed_contracts: null as number | null,
 };
 
-const NOTHING_READ: Omit<NetworkTelemetry, 'stopped' | 'figures'> = {
-  answeredAt: null,
-  errors: 0,
-  lastError: null,
-  caughtUpAt: null,
-  lagSeconds: null,
-  secondsLeft: null,
-  newestRecordTime: null,
-  seedContracts: null,
-  degraded: [],
-};
+const NOTHING_READ = { caughtUpAt: null, lagSeconds: null, newestRecordTime: null, degraded: [] };
 
 /** Numbers the messages of a network, and makes what the status and the log say of reading it. */
 export class NetworkProgress {
@@ -73,17 +63,17 @@ export class NetworkProgress {
   constructor(
     kind: string,
     { logger, stored }: Pick<SourceContext, 'logger' | 'stored'>,
-    initial: Pick<NetworkTelemetry, 'stopped' | 'figures'>,
+    { stopped, figures }: { readonly stopped: string; readonly figures: Readonly<Record<string, unknown>> },
   ) {
     this.#kind = kind;
     this.#logger = logger;
-    this.#stored = stored.lanes.get(LANE)?.cursor ?? null;
-    this.#telemetry = { ...NOTHING_READ, ...initial };
+    this.#stored = stored.lanes.get(LANE)?.resumeToken ?? null;
+    this.#telemetry = { ...NOTHING_READ, stopped, network: { ...NO_FIGURES, ...figures } };
   }
 
-  messageOf({ bytes, decoded }: ImportMessage, cursor: string): Message {
+  messageOf({ bytes, decoded }: ImportMessage, resumeToken: string): Message {
     this.#messages += 1;
-    return { lane: LANE, offset: this.#messages, cursor, bytes, ...(decoded && { decoded }) };
+    return { lane: LANE, offset: this.#messages, resumeToken, bytes, ...(decoded && { decoded }) };
   }
 
   /** What a source reports. */
@@ -95,16 +85,17 @@ export class NetworkProgress {
     return this.#telemetry;
   }
 
-  #set(change: Partial<NetworkTelemetry>): void {
-    this.#telemetry = { ...this.#telemetry, ...change };
+  #set(change: Partial<Omit<NetworkTelemetry, 'network'>>, figures: Partial<Figures> = {}): void {
+    const { network } = this.#telemetry;
+    this.#telemetry = { ...this.#telemetry, ...change, network: { ...network, ...figures } };
   }
 
-  show(figures: Figures): void {
-    this.#set({ figures: { ...this.#telemetry.figures, ...figures } });
+  show(figures: Partial<Figures>): void {
+    this.#set({}, figures);
   }
 
-  answered(change: Partial<NetworkTelemetry>): void {
-    this.#set({ ...change, answeredAt: Date.now(), errors: 0 });
+  answered(change: Partial<Omit<NetworkTelemetry, 'network'>>, figures: Partial<Figures> = {}): void {
+    this.#set(change, { ...figures, answered_at: new Date().toISOString(), errors_in_a_row: 0 });
   }
 
   stop(stopped: string): void {
@@ -113,8 +104,8 @@ export class NetworkProgress {
 
   readonly failed = ({ error, retryInMs }: Pick<Pause, 'error' | 'retryInMs'>): void => {
     const stopped = `cannot read the ${this.#kind}: ${error.message}`;
-    const unknown = { lagSeconds: null, secondsLeft: null };
-    this.#set({ ...unknown, stopped, errors: this.#telemetry.errors + 1, lastError: error.message });
+    const errors_in_a_row = this.#telemetry.network.errors_in_a_row + 1;
+    this.#set({ stopped, lagSeconds: null }, { seconds_left: null, errors_in_a_row, last_error: error.message });
     this.log('warn', stopped, { retryInMs: Math.round(retryInMs) });
   };
 
@@ -125,14 +116,14 @@ export class NetworkProgress {
 
   importing(contracts: number, from: string): void {
     const stopped = `reading the active contracts ${from}: ${contracts} so far`;
-    this.answered({ stopped, seedContracts: contracts });
+    this.answered({ stopped }, { seed_contracts: contracts });
     this.#report(stopped, { contracts });
   }
 
   /** All active contracts are read. `stopped`: what is missing before updates follow. */
   imported(stopped: string | null): void {
     this.answered({ stopped });
-    const contracts = this.#telemetry.seedContracts;
+    const contracts = this.#telemetry.network.seed_contracts;
     this.log('info', `all active contracts are read; ${stopped ?? 'updates follow'}`, { contracts });
   }
 
@@ -142,11 +133,11 @@ export class NetworkProgress {
     if (isEnd) this.#pace = [];
     if (isEnd || recordTime === null) {
       const lagSeconds = isEnd ? 0 : null;
-      return this.answered({ ...known, lagSeconds, secondsLeft: lagSeconds });
+      return this.answered({ ...known, lagSeconds }, { seconds_left: lagSeconds });
     }
     const lagSeconds = Math.max(0, Math.round(at / 1000 - recordTime / 1e6));
     const secondsLeft = this.#secondsLeft(recordTime, at);
-    this.answered({ ...known, lagSeconds, secondsLeft });
+    this.answered({ ...known, lagSeconds }, { seconds_left: secondsLeft });
     this.#report(`catching up with the ${this.#kind}`, { recordTime: formatTime(recordTime), lagSeconds, secondsLeft });
   }
 
@@ -159,13 +150,14 @@ export class NetworkProgress {
   stored(resumeToken: string | null): void {
     this.#stored = resumeToken;
     if (this.#end?.isStored(resumeToken) !== true) return;
-    const { lagSeconds, secondsLeft } = this.#telemetry;
-    this.#set({ caughtUpAt: this.#end.at, lagSeconds: lagSeconds ?? 0, secondsLeft: secondsLeft ?? 0 });
+    const { lagSeconds, network } = this.#telemetry;
+    const change = { caughtUpAt: this.#end.at, lagSeconds: lagSeconds ?? 0 };
+    this.#set(change, { seconds_left: network.seconds_left ?? 0 });
     this.#end = null;
   }
 
   log(level: 'info' | 'warn', message: string, fields: object = {}): void {
-    const { scan, url } = this.#telemetry.figures;
+    const { scan, url } = this.#telemetry.network;
     this.#logger[level]({ ...(scan === undefined ? { url } : { scan }), ...fields }, message);
   }
 
@@ -195,7 +187,7 @@ export function networkKind<Settings>(
   return {
     kind,
     resumes: true,
-    placeOf: ({ offset, cursor = null }) => ({ item: offset, up_to: cursor }),
+    locationOf: ({ offset, resumeToken = null }) => ({ item: offset, up_to: resumeToken }),
     open,
     status: (name, state) => networkStatus({ name, kind }, state),
   };
@@ -205,30 +197,23 @@ function networkStatus(
   { name, kind }: { readonly name: string; readonly kind: string },
   { telemetry, lanes, refused, mayLeaveGap }: SourceState<NetworkTelemetry>,
 ): SourceStatus {
-  const unread = { ...NOTHING_READ, stopped: `${name} is not read to its end yet`, figures: {} };
-  const { figures, ...known }: NetworkTelemetry = telemetry ?? unread;
-  const { errors, lastError, lagSeconds, newestRecordTime: newest, degraded } = known;
+  const unread = { ...NOTHING_READ, stopped: `${name} is not read to its end yet`, network: NO_FIGURES };
+  const { network, ...known }: NetworkTelemetry = telemetry ?? unread;
+  const { lagSeconds, newestRecordTime: newest, degraded } = known;
   const caughtUpAt = mayLeaveGap ? null : known.caughtUpAt;
   const stopped = refused ?? known.stopped ?? (mayLeaveGap ? notShown(`the ${kind}`) : null);
-  const network = {
+  const shown = {
     stopped,
-    answered_at: timeOf(known.answeredAt),
-    errors_in_a_row: errors,
-    last_error: lastError,
-    caught_up_at: timeOf(caughtUpAt),
+    caught_up_at: caughtUpAt === null ? null : new Date(caughtUpAt).toISOString(),
     lag_seconds: lagSeconds,
-    seconds_left: known.secondsLeft,
     newest_record_time: newest === null ? null : formatTime(newest),
-    seed_contracts: known.seedContracts,
-    ...figures,
+    ...network,
   };
   return {
     ...{ stopped, degraded, caughtUpAt, lagSeconds, lagMessages: null, lagBytes: null },
-    blocking: [figures.contradiction, errors > 0 ? lastError : null].filter((reason) => reason != null),
-    details: { position: lanes.get(LANE)?.cursor ?? null, network },
+    blocking: [network.contradiction, network.errors_in_a_row > 0 ? network.last_error : null].filter(
+      (reason) => reason != null,
+    ),
+    details: { position: lanes.get(LANE)?.resumeToken ?? null, network: shown },
   };
-}
-
-function timeOf(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
 }

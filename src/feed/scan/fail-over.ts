@@ -63,7 +63,7 @@ export class FailOver {
     await sleep(pauseLeftMs(this.#current), undefined, { signal: client.signal }).catch(() => {});
     const { [client.url]: _, ...left } = this.#left;
     this.#left = left;
-    const isOther = this.#progress.telemetry.figures.scan !== client.url;
+    const isOther = this.#progress.telemetry.network.scan !== client.url;
     this.#progress.show({ scan: client.url, scans_left: left, contradiction: null });
     if (isOther) this.#progress.log('info', `reading the Scan at ${client.url}`);
     return client;

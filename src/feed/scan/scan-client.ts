@@ -21,13 +21,11 @@ export const SNAPSHOT_NOT_FOUND = 'SNAPSHOT_NOT_FOUND';
 /** Of all answers but pages, which are parsed item by item. */
 const PARSED_BYTES_MAX = 2 ** 20;
 
-const NAMES = { url: '--scan', ca: '--scan-ca' };
-
 export function createScanClient(
   url: string,
-  options: Omit<JsonClientOptions, 'names' | 'readError' | 'parsedBytesMax'>,
+  options: Omit<JsonClientOptions, 'caSetting' | 'readError' | 'parsedBytesMax'>,
 ): JsonClient {
-  return createJsonClient(url, { names: NAMES, readError, parsedBytesMax: PARSED_BYTES_MAX, ...options });
+  return createJsonClient(url, { caSetting: '--scan-ca', readError, parsedBytesMax: PARSED_BYTES_MAX, ...options });
 }
 
 const readError: ReadError = (status, body) => {

@@ -142,13 +142,12 @@ const SUMMARY = z.object({ party_id: z.string(), total_unlocked_coin: z.unknown(
 const SUPPLY = z.object({ totalSupply: z.unknown(), totalSupplyAsOf: z.unknown() });
 
 /**
- * Compares a snapshot import with what its Scan says of it: the sums of some owners, those with the smallest hashes, and the supply.
- * An owner of that sample was in it since its first contract, so its sums are whole.
+ * Compares a snapshot import with what its Scan says of it: the supply, and the sums of the first owners, who are counted from their
+ * first contract on.
  */
 export class ImportCheck {
   readonly #dso: string;
-  readonly #sample = new Map<string, { readonly hash: string; readonly sums: Sums }>();
-  #largest = '';
+  readonly #sample = new Map<string, Sums>();
   #supply = 0n;
   contracts = 0;
 
@@ -163,24 +162,11 @@ export class ImportCheck {
       const { signatories, body } = event;
       if (signatories instanceof BadUpdate || body instanceof BadUpdate || !signatories.includes(this.#dso)) continue;
       this.#supply += body.amount;
-      const sums = this.#sumsOf(body.owner);
-      if (sums !== null) sums[body.entity === 'Amulet' ? 'unlocked' : 'locked'] += body.amount;
+      if (this.#sample.size < SAMPLE && !this.#sample.has(body.owner))
+        this.#sample.set(body.owner, { unlocked: 0n, locked: 0n });
+      const sums = this.#sample.get(body.owner);
+      if (sums !== undefined) sums[body.entity === 'Amulet' ? 'unlocked' : 'locked'] += body.amount;
     }
-  }
-
-  /** Null for an owner that is not in the sample. */
-  #sumsOf(owner: string): Sums | null {
-    const known = this.#sample.get(owner);
-    if (known !== undefined) return known.sums;
-    const own = hash('sha256', owner);
-    if (this.#sample.size >= SAMPLE) {
-      if (own > this.#largest) return null;
-      for (const [each, { hash: other }] of this.#sample) if (other === this.#largest) this.#sample.delete(each);
-    }
-    const sums = { unlocked: 0n, locked: 0n };
-    this.#sample.set(owner, { hash: own, sums });
-    this.#largest = [...this.#sample.values()].reduce((most, each) => (each.hash > most ? each.hash : most), '');
-    return sums;
   }
 
   /** Throws FeedRefused for a difference, and AnswerFailure where the Scan says nothing. */
@@ -189,7 +175,7 @@ export class ImportCheck {
     const owner_party_ids = [...this.#sample.keys()];
     const asked = { migration_id: migrationId, record_time: text, owner_party_ids };
     const { summaries } = await client.ask('/v1/holdings/summary', z.object({ summaries: z.array(SUMMARY) }), asked);
-    for (const [owner, { sums }] of this.#sample) {
+    for (const [owner, sums] of this.#sample) {
       const { total_unlocked_coin: unlocked, total_locked_coin: locked } =
         summaries.find(({ party_id }) => party_id === owner) ?? {};
       if (unitsOf(unlocked) === sums.unlocked && unitsOf(locked) === sums.locked) continue;

@@ -51,23 +51,17 @@ export function laterOf(a: ScanPosition | null, b: ScanPosition | null): ScanPos
 }
 
 /**
- * The position after a line of a feed. Null for what is no update, for a bad update or one whose time cannot be yet, and for the
- * imports of a migration.
+ * The position after the last of these lines that has one. Not that of what is no update, of a bad update, or of one whose time cannot
+ * be yet.
  */
-export function positionOfLine(line: Uint8Array): ScanPosition | typeof IN_IMPORT | null {
-  const decoded = tryDecode(line, { migrationId: 0 });
-  if (decoded instanceof BadUpdate || decoded.kind === 'ignored' || decoded.kind === 'checkpoint') return null;
-  const { recordTime, migrationId } = decoded;
-  if (recordTime === null) return decoded.kind === 'update' && decoded.seed !== undefined ? IN_IMPORT : null;
-  const position = { migrationId, recordTime };
-  return isAhead(position, Date.now()) ? null : position;
-}
-
-/** That of the last line that has one. */
 export function lastPosition(lines: readonly Uint8Array[]): ScanPosition | typeof IN_IMPORT | null {
   for (const line of lines.toReversed()) {
-    const position = positionOfLine(line);
-    if (position !== null) return position;
+    const decoded = tryDecode(line, { migrationId: 0 });
+    if (decoded instanceof BadUpdate || decoded.kind === 'ignored' || decoded.kind === 'checkpoint') continue;
+    const { recordTime, migrationId } = decoded;
+    // An import of a migration that files bring has no time, and is no snapshot import.
+    if (recordTime === null && decoded.kind === 'update' && decoded.seed !== undefined) return IN_IMPORT;
+    if (recordTime !== null && !isAhead({ migrationId, recordTime }, Date.now())) return { migrationId, recordTime };
   }
   return null;
 }

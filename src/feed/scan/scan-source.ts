@@ -33,9 +33,9 @@ export function openScanSource(settings: ScanSettings, context: SourceContext): 
     stopped: `connecting to ${urls.join(', ')}`,
     figures: { scan: '', contradiction: null, scans_left: {} },
   });
-  const supplyDifference = stored.lanes.get(SUPPLY_LANE)?.cursor;
+  const supplyDifference = stored.lanes.get(SUPPLY_LANE)?.resumeToken;
   if (supplyDifference !== undefined) progress.degrade([supplyDifference]);
-  const known = parseToken(stored.lanes.get(LANE)?.cursor);
+  const known = parseToken(stored.lanes.get(LANE)?.resumeToken);
   /** After the last message returned; null before the first update of all, and before an import marker. */
   let at: ScanPosition | null = known && furthest && earlierOf(known, furthest);
   // Files may have begun a later migration: this one is read to its end before it.
@@ -79,7 +79,7 @@ export function openScanSource(settings: ScanSettings, context: SourceContext): 
     if (at === null && settings.start === 'snapshot') yield* snapshotImport(client, { dso, identity });
     else if (network === null) {
       if (at === null) await requireBeginning(client);
-      yield { identity, cursors: new Map([[LANE, tokenAt()]]), dso, takesOver: true };
+      yield { identity, resumeTokens: new Map([[LANE, tokenAt()]]), dso, takesOver: true };
     }
     network = identity;
     if (at !== null) await requireMigration(client, at.migrationId);
@@ -135,7 +135,7 @@ export function openScanSource(settings: ScanSettings, context: SourceContext): 
   ): Batches {
     const snapshot = await askSnapshot(client, await askMigrationId(client));
     const { text, migrationId } = snapshot;
-    yield { identity, cursors: new Map([[LANE, IN_IMPORT]]), dso, restarts: true };
+    yield { identity, resumeTokens: new Map([[LANE, IN_IMPORT]]), dso, restarts: true };
     const check = new ImportCheck(dso);
     const isSoon = (error: unknown): boolean => mayPass(error) && (error.about.retryAfterMs ?? 0) < SAME_SCAN_FOR_MS;
     const policy = urls.length > 1 ? { ...RETRY_ANSWER, forMsMax: SAME_SCAN_FOR_MS, passes: isSoon } : RETRY_ANSWER;
@@ -158,7 +158,7 @@ export function openScanSource(settings: ScanSettings, context: SourceContext): 
     );
     progress.degrade(difference === null ? [] : [difference]);
     progress.imported(null);
-    if (difference !== null) yield { identity, cursors: new Map([[SUPPLY_LANE, difference]]) };
+    if (difference !== null) yield { identity, resumeTokens: new Map([[SUPPLY_LANE, difference]]) };
     at = snapshot;
     begun = snapshot;
     const marker = importMarker({ migrationId, recordTime: text, times: [], source: `scan ${client.url}` });

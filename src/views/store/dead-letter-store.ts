@@ -45,10 +45,10 @@ export interface DeadLetter {
   readonly lane: string;
   /** The message's number in its lane. */
   readonly offset: number;
-  /** The lane's cursor after the message or batch; null for another container. */
-  readonly cursor: string | null;
-  /** Its place, under its source's names, as JSON: `{"partition":3,"offset":12}`. */
-  readonly place: string;
+  /** The lane's resume token after the message or batch; null for another container. */
+  readonly resumeToken: string | null;
+  /** Under its source's names, as JSON: `{"partition":3,"offset":12}`. */
+  readonly location: string;
   readonly migrationId: number | null;
   readonly updateId: string | null;
   readonly recordTime: Micros | null;
@@ -67,8 +67,8 @@ export interface DeadLetter {
 /** A dead letter without the message's bytes. */
 export type DeadLetterFacts = Omit<DeadLetter, 'sha256' | 'length' | 'bytes' | 'createdAt'>;
 
-export const DEAD_LETTER_FACTS = `id, kind, code, decision, source, source_kind AS sourceKind, lane, offset, cursor, place,
-  migration_id AS migrationId, update_id AS updateId,
+export const DEAD_LETTER_FACTS = `id, kind, code, decision, source, source_kind AS sourceKind, lane, offset,
+  cursor AS resumeToken, place AS location, migration_id AS migrationId, update_id AS updateId,
   record_time AS recordTime, field, given, expected, reason`;
 /** In the order of the table. */
 export const DEAD_LETTER_COLUMNS = `${DEAD_LETTER_FACTS}, sha256, length, bytes, created_at AS createdAt`;
@@ -100,7 +100,7 @@ export class DeadLetters {
       .pluck();
     // SQLite numbers it.
     this.#insert = db.prepare<[Omit<DeadLetter, 'id'>]>(
-      `INSERT INTO dead_letter VALUES (NULL, @kind, @code, @decision, @source, @sourceKind, @lane, @offset, @cursor, @place,
+      `INSERT INTO dead_letter VALUES (NULL, @kind, @code, @decision, @source, @sourceKind, @lane, @offset, @resumeToken, @location,
          @migrationId, @updateId, @recordTime, @field, @given, @expected, @reason, @sha256, @length, @bytes, @createdAt)`,
     );
     this.#quarantined = db
@@ -126,7 +126,7 @@ export class DeadLetters {
   halted(): DeadLetter | null {
     const halted = this.#halted.get() ?? null;
     // Other threads show its location: one that cannot be parsed ends the writer, which says what to do.
-    if (halted !== null) parseColumn('dead_letter.place', halted.place, JSON.parse);
+    if (halted !== null) parseColumn('dead_letter.place', halted.location, JSON.parse);
     return halted;
   }
 

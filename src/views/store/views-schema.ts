@@ -18,18 +18,18 @@ CREATE TABLE setting(
   dso_pinned INTEGER NOT NULL,          -- whether an operator or the source's network named it
   next_no INTEGER NOT NULL,             -- next number of a coin contract
   next_owner INTEGER NOT NULL,
-  feed TEXT,                            -- what the cursors of the source that resumes belong to, in its own form
+  feed TEXT,                            -- what the resume tokens of the source that resumes belong to, in its own form
   followed TEXT                         -- the owners whose coins count, as a JSON list in order; null: all
 ) STRICT;
 
 -- Where the feed was read to, per lane of its source; written in every transaction. Those of a source that resumes exist
--- from the transaction that stores setting.feed. Cursors are texts that only their source reads.
+-- from the transaction that stores setting.feed. Resume tokens are texts that only their source reads.
 CREATE TABLE position(
   lane TEXT PRIMARY KEY NOT NULL,       -- the source's name for it
   source TEXT NOT NULL,                 -- its name
-  start TEXT,                           -- the lane's cursor when it was first seen; null where the source does not resume
+  start TEXT,                           -- the lane's resume token when it was first seen; null where the source does not resume
   cursor TEXT NOT NULL,                 -- where reading continues
-  sha256 BLOB,                          -- of the last message before the cursor; kept where the source resumes
+  sha256 BLOB,                          -- of the last message before the resume token; kept where the source resumes
   checkpoints TEXT NOT NULL,            -- newest checkpoint time per migration and synchronizer read there, as JSON
   furthest_migration INTEGER,           -- the furthest place read there: see views/write/positions.ts
   furthest_time INTEGER                 -- -1 for imports
@@ -131,7 +131,7 @@ CREATE TABLE dead_letter(
   decision TEXT NOT NULL,               -- halted | dropped | quarantined | applied | resolved
   source TEXT NOT NULL, source_kind TEXT NOT NULL,
   lane TEXT NOT NULL, offset INTEGER NOT NULL,
-  cursor TEXT,                          -- the lane's cursor after the message; null for a container
+  cursor TEXT,                          -- the lane's resume token after the message; null for a container
   place TEXT NOT NULL,                  -- its place under its source's names: JSON
   migration_id INTEGER, update_id TEXT, record_time INTEGER,
   field TEXT, given TEXT, expected TEXT, reason TEXT NOT NULL,

@@ -15,14 +15,14 @@ export function deadLetterOf(
   bad: BadUpdate,
   { source, now, leftOut }: { source: NamedSource; now: Micros; leftOut: (contractId: string) => number | null },
 ): Omit<DeadLetter, 'id' | 'decision'> {
-  const location = { lane: message.lane, offset: message.offset, cursor: message.cursor };
+  const location = { lane: message.lane, offset: message.offset, resumeToken: message.resumeToken };
   return {
     kind: DEAD_LETTER_KINDS[bad.code],
     ...causeOf(bad, leftOut),
     source: source.name,
     sourceKind: source.kind.kind,
     ...location,
-    place: JSON.stringify(source.kind.placeOf(location)),
+    location: JSON.stringify(source.kind.locationOf(location)),
     ...identity(message.content),
     field: bad.field,
     given: bad.given,
@@ -34,7 +34,7 @@ export function deadLetterOf(
   };
 }
 
-/** The dead letter of a broken array, page, gzip, zstd or batch: place and reason, no bytes (docs/rules.md, bad updates). */
+/** The dead letter of a broken array, page, gzip, zstd or batch: location and reason, no bytes (docs/rules.md, bad updates). */
 export function containerDeadLetter(
   broken: BrokenContainer,
   { source, now }: { source: NamedSource; now: Micros },
@@ -45,15 +45,15 @@ export function containerDeadLetter(
     code: batch === null ? 'broken_container' : 'broken_batch',
     source: source.name,
     sourceKind: source.kind.kind,
-    ...(batch ?? { lane: source.kind.kind, offset: 0, cursor: null }),
-    place: JSON.stringify(source.kind.placeOf(batch ?? { lane: '', offset: 0 })),
+    ...(batch ?? { lane: source.kind.kind, offset: 0, resumeToken: null }),
+    location: JSON.stringify(source.kind.locationOf(batch ?? { lane: '', offset: 0 })),
     migrationId: null,
     updateId: null,
     recordTime: null,
     field: null,
     given: null,
     expected: null,
-    reason: `${broken.place}: ${broken.message}`,
+    reason: `${broken.location}: ${broken.message}`,
     sha256: Buffer.alloc(0),
     length: 0,
     bytes: Buffer.alloc(0),

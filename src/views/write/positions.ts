@@ -7,12 +7,12 @@ import { parseColumn } from '../store/stored-rows.ts';
 /** How far one lane was read. */
 export interface LaneState {
   readonly source: string;
-  /** Its cursor when it was first seen; null where the source does not resume. */
+  /** Its resume token when it was first seen; null where the source does not resume. */
   readonly start: string | null;
-  cursor: string;
-  /** The cursor of the stored row, which the next commit must still find there (`preparePositions`); null: no row yet. */
-  storedCursor: string | null;
-  /** The hash of the last message before the cursor; kept where the source resumes. */
+  resumeToken: string;
+  /** The resume token of the stored row, which the next commit must still find there (`preparePositions`); null: no row yet. */
+  storedToken: string | null;
+  /** The hash of the last message before the resume token; kept where the source resumes. */
   sha256: Buffer | null;
   /** The newest time that a checkpoint named there, by `checkpointKey` (docs/rules.md, rule 1). */
   readonly checkpoints: Map<string, Micros>;
@@ -28,14 +28,14 @@ export function checkpointKey(migrationId: number, synchronizerId: string): stri
 export const IMPORT_TIME: Micros = -1;
 
 /** A lane before its first message. `start`: null where the source does not resume. */
-export function newLane(source: string, { start, cursor }: Pick<LaneState, 'start' | 'cursor'>): LaneState {
-  return { source, start, cursor, storedCursor: null, sha256: null, checkpoints: new Map(), furthest: null };
+export function newLane(source: string, { start, resumeToken }: Pick<LaneState, 'start' | 'resumeToken'>): LaneState {
+  return { source, start, resumeToken, storedToken: null, sha256: null, checkpoints: new Map(), furthest: null };
 }
 
 /** The lane of a source that does not resume begins at its start. */
 export function beginLane(lanes: Map<string, LaneState>, { name, kind: { kind: lane } }: NamedSource): void {
-  const storedCursor = lanes.get(lane)?.storedCursor ?? null;
-  lanes.set(lane, { ...newLane(name, { start: null, cursor: '1' }), storedCursor });
+  const storedToken = lanes.get(lane)?.storedToken ?? null;
+  lanes.set(lane, { ...newLane(name, { start: null, resumeToken: '1' }), storedToken });
 }
 
 /** The state of a lane, which exists since before its first message was applied. */
@@ -47,7 +47,7 @@ export function stateOf(lanes: ReadonlyMap<string, LaneState>, lane: string): La
 
 /** Where a lane's position is after some messages. */
 export interface Position {
-  readonly cursor: string;
+  readonly resumeToken: string;
   /** The hash of the last of them; null where the source does not resume. */
   readonly sha256: Buffer | null;
 }
@@ -63,15 +63,15 @@ export function positionsAfter(
   return new Map(
     [...last].map(([lane, message]) => {
       const sha256 = stateOf(lanes, lane).start === null ? null : sha256Of(batch, message);
-      return [lane, { cursor: message.cursor, sha256 }];
+      return [lane, { resumeToken: message.resumeToken, sha256 }];
     }),
   );
 }
 
 export function movePast(lanes: ReadonlyMap<string, LaneState>, positions: ReadonlyMap<string, Position>): void {
-  for (const [lane, { cursor, sha256 }] of positions) {
+  for (const [lane, { resumeToken, sha256 }] of positions) {
     const state = stateOf(lanes, lane);
-    state.cursor = cursor;
+    state.resumeToken = resumeToken;
     state.sha256 = sha256;
   }
 }
@@ -84,7 +84,7 @@ export class PositionMoved extends Error {
   }
 }
 
-interface PositionRow extends Pick<LaneState, 'source' | 'start' | 'cursor' | 'sha256'> {
+interface PositionRow extends Pick<LaneState, 'source' | 'start' | 'resumeToken' | 'sha256'> {
   readonly lane: string;
   readonly checkpoints: string;
   readonly migrationId: number | null;
@@ -93,15 +93,15 @@ interface PositionRow extends Pick<LaneState, 'source' | 'start' | 'cursor' | 's
 
 export function loadLanes(db: Database): Map<string, LaneState> {
   const rows = db.prepare<[], PositionRow>(
-    `SELECT lane, source, start, cursor, sha256, checkpoints,
+    `SELECT lane, source, start, cursor AS resumeToken, sha256, checkpoints,
        furthest_migration AS migrationId, furthest_time AS recordTime FROM position`,
   );
   const entries = rows.all().map((row): [string, LaneState] => {
-    const { lane, source, start, cursor, sha256, migrationId, recordTime } = row;
+    const { lane, source, start, resumeToken, sha256, migrationId, recordTime } = row;
     const times = parseColumn<Record<string, Micros>>('position.checkpoints', row.checkpoints, JSON.parse);
     const checkpoints = new Map(Object.entries(times));
     const furthest = migrationId === null || recordTime === null ? null : { migrationId, recordTime };
-    return [lane, { source, start, cursor, storedCursor: cursor, sha256, checkpoints, furthest }];
+    return [lane, { source, start, resumeToken, storedToken: resumeToken, sha256, checkpoints, furthest }];
   });
   return new Map(entries);
 }
@@ -121,13 +121,13 @@ export function preparePositions(db: Database): SavePositions {
   );
   const count = db.prepare<[], number>('SELECT count(*) FROM position').pluck();
   return (lanes) => {
-    const known = [...lanes.values()].filter(({ storedCursor }) => storedCursor !== null).length;
+    const known = [...lanes.values()].filter(({ storedToken }) => storedToken !== null).length;
     if (count.get() !== known) throw new PositionMoved();
-    for (const [lane, { source, start, cursor, storedCursor, sha256, checkpoints, furthest }] of lanes) {
+    for (const [lane, { source, start, resumeToken, storedToken, sha256, checkpoints, furthest }] of lanes) {
       const times = JSON.stringify(Object.fromEntries(checkpoints));
       const reached = [furthest?.migrationId ?? null, furthest?.recordTime ?? null];
-      const row = [lane, source, start, cursor, sha256, times, ...reached];
-      const done = storedCursor === null ? insert.run(row) : update.run(row, lane, storedCursor);
+      const row = [lane, source, start, resumeToken, sha256, times, ...reached];
+      const done = storedToken === null ? insert.run(row) : update.run(row, lane, storedToken);
       if (done.changes !== 1) throw new PositionMoved();
     }
   };
@@ -135,7 +135,7 @@ export function preparePositions(db: Database): SavePositions {
 
 /** Called once the transaction that saved positions is committed: one that fails has stored nothing. */
 export function markPositionsStored(lanes: ReadonlyMap<string, LaneState>): void {
-  for (const state of lanes.values()) state.storedCursor = state.cursor;
+  for (const state of lanes.values()) state.storedToken = state.resumeToken;
 }
 
 /**

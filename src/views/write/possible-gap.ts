@@ -112,8 +112,8 @@ function timesOf(content: UpdateContent | Checkpoint | SeedMark): Checkpoint['ti
 }
 
 /** Whether the lane's source continues at a position of its own: it has brought something, or takes over what others have. */
-function holdsPosition({ start, cursor, furthest }: LaneState): boolean {
-  return start !== null && (cursor !== start || furthest !== null);
+function holdsPosition({ start, resumeToken, furthest }: LaneState): boolean {
+  return start !== null && (resumeToken !== start || furthest !== null);
 }
 
 /**

@@ -6,10 +6,10 @@ import { newLane } from './positions.ts';
 import { type MigrationState, UNFINISHED_IMPORT, type WriterState } from './state.ts';
 
 /** Whether there is anything to store: new lanes, or a source of which nothing is applied yet. */
-export function isNews(state: WriterState, { identity, cursors, dso, restarts, followed }: SourceStart): boolean {
+export function isNews(state: WriterState, { identity, resumeTokens, dso, restarts, followed }: SourceStart): boolean {
   if (restarts === true || (dso !== undefined && dso !== state.dso)) return true;
   if (followed !== undefined && state.followed === null) return true;
-  const isKnown = [...cursors.keys()].every((lane) => state.lanes.has(lane));
+  const isKnown = [...resumeTokens.keys()].every((lane) => state.lanes.has(lane));
   return state.feed !== identity || !isKnown || !isBegun(state);
 }
 
@@ -84,17 +84,17 @@ export function lastUpdateOf(state: WriterState): Reached | null {
  * must overlap with those (PossibleGap).
  */
 export function noteSourceStart(state: WriterState, start: SourceStart, source: string): void {
-  const { identity, cursors, dso, followed, takesOver } = start;
+  const { identity, resumeTokens, dso, followed, takesOver } = start;
   state.feed = identity;
   if (followed !== undefined) state.followed = new Set(followed);
   if (dso !== undefined) {
     state.dso = dso;
     state.dsoPinned = true;
   }
-  for (const [lane, cursor] of cursors) {
+  for (const [lane, resumeToken] of resumeTokens) {
     if (state.lanes.has(lane)) continue;
-    const begun = newLane(source, { start: cursor, cursor });
-    // Its cursor proves that it begins where the others end.
+    const begun = newLane(source, { start: resumeToken, resumeToken });
+    // Its resume token proves that it begins where the others end.
     if (takesOver === true) begun.furthest = furthestOf(state);
     state.lanes.set(lane, begun);
   }
@@ -109,7 +109,7 @@ export function noteSourceStart(state: WriterState, start: SourceStart, source: 
 
 /** Whether anything of the source that resumes was applied. */
 function isBegun({ lanes }: WriterState): boolean {
-  return [...lanes.values()].some(({ start, cursor }) => start !== null && cursor !== start);
+  return [...lanes.values()].some(({ start, resumeToken }) => start !== null && resumeToken !== start);
 }
 
 /** What a directory is, and what people decided: not of the seed. */

@@ -51,7 +51,7 @@ export const UNFINISHED_IMPORT: Micros = -1;
 export interface WriterState {
   readonly migrations: Map<number, MigrationState>;
   readonly lanes: Map<string, LaneState>;
-  /** What the cursors of the source that resumes belong to; null before there is one. */
+  /** What the resume tokens of the source that resumes belong to; null before there is one. */
   feed: string | null;
   /** The owners whose coins count; null: all. */
   followed: ReadonlySet<string> | null;

@@ -128,13 +128,13 @@ export class ViewsWriter implements Disposable {
   /** Where the source that resumes continues. */
   get storedSource(): StoredSource {
     const { feed, followed, lanes } = this.#batch.state;
-    const stored = [...lanes].flatMap(([lane, { start, cursor, sha256 }]) =>
-      start === null ? [] : [[lane, { start, cursor, sha256 }] as const],
+    const stored = [...lanes].flatMap(([lane, { start, resumeToken, sha256 }]) =>
+      start === null ? [] : [[lane, { start, resumeToken, sha256 }] as const],
     );
     return { identity: feed, ...(followed !== null && { followed: [...followed] }), lanes: new Map(stored) };
   }
 
-  /** Stores what the source's cursors belong to and where its lanes begin, before its messages; first forgets what it replaces. */
+  /** Stores what the source's resume tokens belong to and where its lanes begin, before its messages; first forgets what it replaces. */
   followSource(start: SourceStart): void {
     // What a failed commit noted is only in memory.
     if (!this.#broken && !isNews(this.#batch.state, start)) return;
@@ -347,9 +347,9 @@ export class ViewsWriter implements Disposable {
   /** Ends a halt, durably; `moveOn`: the position of its lane goes past the message, or past a batch that has none to compare. */
   resolve(deadLetter: DeadLetter, decision: 'dropped' | 'resolved', { moveOn }: { moveOn: boolean }): void {
     this.commit();
-    if (moveOn && deadLetter.cursor !== null) {
+    if (moveOn && deadLetter.resumeToken !== null) {
       const position = stateOf(this.#batch.state.lanes, deadLetter.lane);
-      position.cursor = deadLetter.cursor;
+      position.resumeToken = deadLetter.resumeToken;
       if (position.start !== null) position.sha256 = deadLetter.kind === 'container' ? null : deadLetter.sha256;
     }
     this.#durably(() => this.commit(() => this.deadLetters.decide(deadLetter, decision)));

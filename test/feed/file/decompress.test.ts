@@ -41,7 +41,7 @@ describe.each(CODECS)('a file compressed with %s', (_name, compress) => {
     for (const length of [bytes.length - 1, bytes.length - 6, bytes.length - 3000, 6]) {
       const reading = await readContent(bytes.subarray(0, length));
       expect(reading.broken?.message).toContain('unexpected end of file');
-      expect(reading.broken?.place).toBe(`byte ${length}`);
+      expect(reading.broken?.location).toBe(`byte ${length}`);
       const lines = reading.messages.map(({ bytes }) => Buffer.from(bytes!).toString());
       expect(lines).toEqual(text.split('\n').slice(0, lines.length));
     }
@@ -52,7 +52,7 @@ describe.each(CODECS)('a file compressed with %s', (_name, compress) => {
     const cut = Buffer.concat([parts[0]!, parts[1]!.subarray(0, -4)]);
     const readings = [];
     for (const chunkBytes of [1, 3, 64, 100_000]) readings.push(await readContent(cut, { chunkBytes }));
-    expect(new Set(readings.map((reading) => reading.broken?.place))).toEqual(new Set([`byte ${cut.length}`]));
+    expect(new Set(readings.map((reading) => reading.broken?.location))).toEqual(new Set([`byte ${cut.length}`]));
     expect(new Set(readings.map((reading) => outline(reading).join()))).toHaveLength(1);
   });
 

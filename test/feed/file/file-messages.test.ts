@@ -45,11 +45,11 @@ describe('an array or page', () => {
     ['{"transactions":null}', [], 'byte 16', '['],
     ['{"transactions":[{"a":1}],"transactions":[]}', ['1:{"a":1}'], 'byte 41', 'only once'],
     ['{"transactions":[],"more" [', [], 'byte 26', ':'],
-  ])('broken as %s hands over what comes before the break', async (content, before, place, expected) => {
+  ])('broken as %s hands over what comes before the break', async (content, before, location, expected) => {
     for (const chunkBytes of [1, 1000]) {
       const reading = await readContent(content, { chunkBytes });
       expect(outline(reading)).toEqual(before);
-      expect(reading.broken?.place).toBe(place);
+      expect(reading.broken?.location).toBe(location);
       expect(reading.broken?.message).toContain(expected);
     }
   });

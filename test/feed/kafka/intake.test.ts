@@ -90,27 +90,6 @@ describe('what is read of a topic and not handed over', () => {
     expect(() => other.receive(0, 1, 2)).toThrow('another message at offset 4');
   });
 
-  it('knows the newest time read, whatever follows it', () => {
-    const { intake, receive } = make({ 0: START, 1: START });
-    const follow = (partition: number, ...values: (string | null)[]): void => {
-      const fetchedOffset = intake.nextFetch(partition)!;
-      const messages = values.map((value, n) => ({
-        offset: `${fetchedOffset + n}`,
-        value: value && Buffer.from(value),
-      }));
-      intake.receive(partition, fetchedOffset, messages as { offset: string; value: Buffer | null }[]);
-      intake.advance(partition, fetchedOffset + messages.length);
-    };
-    const second = (n: number): number => Date.UTC(2025, 0, 1, 0, 0, n) * 1000;
-    follow(0, emptyUpdate('s0', 1), emptyUpdate('s0', 3), '{"foo": 1}', null);
-    expect(intake.telemetry().newestRecordTime).toBe(second(3));
-    follow(0, null);
-    receive(1, 2);
-    expect(intake.telemetry().newestRecordTime).toBe(second(3));
-    receive(1, 4);
-    expect(intake.telemetry().newestRecordTime).toBe(second(4));
-  });
-
   it('is refused where no message is at the offset of the one applied last, whatever follows', () => {
     const followed = make({ 0: behindFive('gone') }).intake;
     const messages = [{ offset: '7', value: null }];

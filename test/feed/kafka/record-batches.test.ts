@@ -1,6 +1,5 @@
 import { createRequire } from 'node:module';
 import { zstdCompressSync } from 'node:zlib';
-import { crc32c } from '@node-rs/crc32';
 import { describe, expect, it } from 'vitest';
 import { decodeMessages, type FetchedMessage, UNPACKED_BYTES_MAX } from '../../../src/feed/kafka/record-batches.ts';
 import { plainBatch, wireBatch, wireRecord } from '../../support/kafka/batches.ts';
@@ -37,21 +36,6 @@ function changed(batch: Buffer, change: (copy: Buffer) => void): Buffer {
 }
 
 const [A, B, C] = [plainBatch(5, ['a', 'b']), plainBatch(7, ['c', 'd', 'e']), plainBatch(10, ['f'])] as const;
-
-describe('CRC-32C', () => {
-  it.each([
-    ['', 0],
-    ['123456789', 0xe3069283],
-    [Buffer.alloc(32), 0x8a9136aa],
-    [Buffer.alloc(32, 0xff), 0x62a8ab43],
-    [Buffer.from(Array.from({ length: 32 }, (_, i) => i)), 0x46dd794e],
-  ])('of %j is %i, wherever the bytes begin', (text, expected) => {
-    for (const before of [0, 1, 3, 8]) {
-      const bytes = Buffer.concat([Buffer.alloc(before, 7), Buffer.from(text)]).subarray(before);
-      expect(crc32c(bytes)).toBe(expected);
-    }
-  });
-});
 
 describe('the records of a fetch', () => {
   it('are decoded with their keys, headers and nulls', async () => {

@@ -33,10 +33,11 @@ async function expectImport(reading: ReadSource, recordTime = at(200)): Promise<
 const asked = ({ asked: all }: FakeScan, part: string): string[] =>
   all.map(({ path }) => path).filter((path) => path.includes(part));
 
-describe.each<{ acs: Holdings['acs'] }>([{ acs: ['v1'] }, { acs: ['v1', 'v2'] }, { acs: ['v2'] }])(
-  'a Scan with $acs of /state/acs',
-  ({ acs }) => {
-    it.concurrent('gives its newest active contracts in pages, by the newest version that it has', async (context) => {
+describe('a Scan', () => {
+  const VERSIONS: readonly Holdings['acs'][] = [['v1'], ['v1', 'v2']];
+  it.concurrent.for(VERSIONS)(
+    'with %s of /state/acs gives its newest active contracts in pages by the newest',
+    async (acs, context) => {
       const scan = await startScan(context, { acs, snapshots: [at(100), at(200)] });
       await using reading = await readFrom(scan);
       await expectImport(reading);
@@ -44,30 +45,28 @@ describe.each<{ acs: Holdings['acs'] }>([{ acs: ['v1'] }, { acs: ['v1', 'v2'] },
       const [first, ...more] = asked(scan, '/state/acs').filter((path) => path.endsWith('acs'));
       expect(first).toBe('/v2/state/acs');
       expect(more.length).toBeGreaterThan(2);
-      expect(new Set(more)).toEqual(new Set([acs.includes('v2') ? '/v2/state/acs' : '/v1/state/acs']));
-    });
+      expect(new Set(more)).toEqual(new Set([`/${acs.at(-1)}/state/acs`]));
+    },
+  );
 
-    it.concurrent.for([
-      ['snapshot is removed', 404, `Failed to find ACS snapshot for migration id 0 at ${at(100)}`],
-      ['page tokens are no longer valid', 400, 'Invalid after token.'],
-    ] as const)('whose %s while it is read is asked for its newest', async ([, status, error], context) => {
-      const scan = await startScan(context, { acs, snapshots: [at(100)] });
-      const path = `/${acs.at(-1)}/state/acs`;
-      scan.fail(path, ({ after }, answer) => (after === undefined ? answer : { status, body: { error } }));
-      await using reading = await readFrom(scan);
-      await reading.until({ stopped: says(/is gone/) });
-      scan.change({ snapshots: [at(250)] });
-      scan.fail(path, null);
-      await expectImport(reading, at(250));
-    });
-  },
-);
+  it.concurrent.for([
+    ['snapshot is removed', 404, `Failed to find ACS snapshot for migration id 0 at ${at(100)}`],
+    ['page tokens are no longer valid', 400, 'Invalid after token.'],
+  ] as const)('whose %s while it is read is asked for its newest', async ([, status, error], context) => {
+    const scan = await startScan(context, { snapshots: [at(100)] });
+    const path = '/v2/state/acs';
+    scan.fail(path, ({ after }, answer) => (after === undefined ? answer : { status, body: { error } }));
+    await using reading = await readFrom(scan);
+    await reading.until({ stopped: says(/is gone/) });
+    scan.change({ snapshots: [at(250)] });
+    scan.fail(path, null);
+    await expectImport(reading, at(250));
+  });
+});
 
 describe('a Scan without the path of a version of /state/acs', () => {
   const UNKNOWN: readonly (readonly [string, Fault])[] = [
     ['a 404 in HTML', { status: 404, body: '<html>not found</html>' }],
-    ['a 404 of its own', { status: 404, body: { error: 'The requested resource could not be found.' } }],
-    ['405', { status: 405, body: 'HTTP method not allowed' }],
     ['501', { status: 501, body: '' }],
   ];
   it.concurrent.for(UNKNOWN)('which says so by %s is asked for the other', async ([, fault], context) => {
@@ -100,13 +99,10 @@ describe('a Scan without the path of a version of /state/acs', () => {
     await expectImport(reading);
   });
 
-  it.concurrent.for(['x'.repeat(100_000), '0.9\n\u001b[31mred', ''])(
-    'of both may give a version that is not shown: %#',
-    async (version, context) => {
-      await using reading = await readFrom(await startScan(context, { acs: [], version }));
-      await reading.until({ stopped: expect.stringContaining(`${NEITHER} (Splice of unknown version)`) });
-    },
-  );
+  it.concurrent('of both may give a version that is not shown', async (context) => {
+    await using reading = await readFrom(await startScan(context, { acs: [], version: '0.9\n\u001b[31mred' }));
+    await reading.until({ stopped: expect.stringContaining(`${NEITHER} (Splice of unknown version)`) });
+  });
 
   it.concurrent('which it loses in the middle, as when it is upgraded, is asked for the other', async (context) => {
     const scan = await startScan(context, { acs: ['v1'] });
@@ -125,19 +121,9 @@ describe('a Scan that gives something of a snapshot twice', () => {
   let count = 0;
   const SPOILT: readonly (readonly [string, RegExp, (page: Page, first: Page) => object])[] = [
     [
-      'the same page token without end',
-      /has page token .* twice/,
-      (page) => ({ ...page, created_events: [], next_page_token: 'again' }),
-    ],
-    [
       'a cycle of page tokens',
       /has page token .* twice/,
       (page) => ({ ...page, created_events: [], next_page_token: `token ${count++ % 5}` }),
-    ],
-    [
-      'the same contracts with new page tokens',
-      /has contract \S+ twice/,
-      (_, first) => ({ ...first, next_page_token: `token ${count++}` }),
     ],
     [
       'one contract of its first page in its last',
@@ -196,8 +182,6 @@ describe('a snapshot import', () => {
   const SUPPLY: readonly (readonly [string, Fault | null, RegExp])[] = [
     ['another supply', null, /^the snapshot import of .* has a supply of .*, and .* says .*: contracts that came/],
     ['a 404', { status: 404, body: '<html>404 Not Found</html>' }, /could not be compared.* 404 \(<html>404 Not Found/],
-    ['a 500', { status: 500, body: 'Server Error' }, /could not be compared.* answers 500 \(Server Error\)$/],
-    ['a closed connection', 'closed', /could not be compared.* closed the connection before it answered$/],
   ];
   it.concurrent.for(SUPPLY)('is read and degraded where the host gives %s', async ([, fault, reason], context) => {
     const scan = await startScan(context, { wrongBy: { summary: 0, supply: 7 } });

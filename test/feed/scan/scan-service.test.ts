@@ -151,18 +151,6 @@ describe('serve --scan in an empty directory', () => {
 });
 
 describe('a network is continued', () => {
-  it('after a file that ends with a snapshot import', async () => {
-    scan.add(...LINES);
-    const feed = seededFeed(LINES, { recordTime: at(200) });
-    const lines = feed.slice(0, feed.findIndex((line) => line.startsWith('{"seed"')) + 1);
-    await replayInto(data(), [directory.writeLines('import.ndjson', lines)], { dso: DSO });
-    {
-      await using service = await serve({ start: 'snapshot' });
-      await service.until('/readyz', { ready: true });
-    }
-    await expectViews(feed);
-  });
-
   it('after another source, whose resume tokens it does not know, which then cannot come back', async () => {
     const topic = { name: 'topic t', kind: TOPIC_KIND };
     const identity = '{"clusterId":"c","topic":"t"}';
@@ -170,7 +158,7 @@ describe('a network is continued', () => {
     {
       using writer = new ViewsWriter(data(), { ...WRITER_OPTIONS, dso: DSO });
       writer.beginSource(topic);
-      writer.followSource({ identity, cursors: new Map([['0', '0']]) });
+      writer.followSource({ identity, resumeTokens: new Map([['0', '0']]) });
       for (const [offset, line] of LINES.slice(0, 350).entries())
         writer.apply(decodeAlone({ lane: '0', offset, bytes: Buffer.from(line) }));
       writer.commit();
@@ -184,7 +172,7 @@ describe('a network is continued', () => {
     await expectViews(LINES);
     using writer = new ViewsWriter(data(), WRITER_OPTIONS);
     writer.beginSource(topic);
-    expect(() => writer.followSource({ identity, cursors: new Map([['0', '350']]) })).toThrow(
+    expect(() => writer.followSource({ identity, resumeTokens: new Map([['0', '350']]) })).toThrow(
       /^these views were built from the network of DSO::1220dd, and topic t is/,
     );
   });

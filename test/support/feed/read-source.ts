@@ -32,30 +32,36 @@ export async function readSource<Settings>(
   });
   const stop = new AbortController();
   const lines: string[] = [];
+  const seen = new Set<string>();
   const starts: SourceStart[] = [];
   const lanes = new Map(stored.lanes);
   let [identity, furthest]: [string | null, Reached | null] = [stored.identity, context.furthest ?? null];
   let failure: Error | null = null;
-  const store = (lane: string, cursor: string): void => void lanes.set(lane, { start: cursor, cursor, sha256: null });
+  const store = (lane: string, resumeToken: string): void =>
+    void lanes.set(lane, { start: resumeToken, resumeToken, sha256: null });
 
   const reading = (async () => {
     for await (const batch of source.batches(stop.signal)) {
       if ('identity' in batch) {
-        if (batch.restarts === true) lines.length = 0;
+        if (batch.restarts === true) {
+          lines.length = 0;
+          seen.clear();
+        }
         starts.push(batch);
         identity = batch.identity;
-        for (const [lane, cursor] of batch.cursors) store(lane, cursor);
+        for (const [lane, resumeToken] of batch.resumeTokens) store(lane, resumeToken);
         continue;
       }
-      for (const { bytes, cursor, decoded } of batch) {
+      for (const { bytes, resumeToken, decoded } of batch) {
         const line = Buffer.from(bytes!).toString();
-        if (!lines.includes(line)) lines.push(line);
-        store(LANE, cursor!);
+        if (!seen.has(line)) lines.push(line);
+        seen.add(line);
+        store(LANE, resumeToken!);
         if ((decoded?.kind !== 'update' && decoded?.kind !== 'seed mark') || decoded.recordTime === null) continue;
         const { migrationId, recordTime } = decoded;
         if (furthest === null || recordTime > furthest.recordTime) furthest = { migrationId, recordTime };
       }
-      source.stored?.(new Map([...lanes].map(([lane, { cursor }]) => [lane, cursor])), furthest);
+      source.stored?.(new Map([...lanes].map(([lane, { resumeToken }]) => [lane, resumeToken])), furthest);
     }
   })().catch((error: Error) => {
     failure = error;
@@ -95,7 +101,7 @@ export async function readSource<Settings>(
 
 /** As `expect.poll`, which does not know its test where tests run at the same time. */
 export function waitFor(holds: () => void): Promise<void> {
-  return vi.waitFor(holds, { timeout: 60_000, interval: 5 });
+  return vi.waitFor(holds, { timeout: 60_000, interval: 20 });
 }
 
 /** Lines as values to compare, without what only a source or only a test's file writes in an import and its marker. */

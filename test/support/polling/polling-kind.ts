@@ -8,7 +8,7 @@ import type { Message, Source, SourceContext, SourceKind } from '../../../src/fe
 const POLLING_KIND: SourceKind<PollingSettings, Telemetry> = {
   kind: 'polled network',
   resumes: true,
-  placeOf: ({ offset, cursor = null }) => ({ item: offset, up_to: cursor }),
+  locationOf: ({ offset, resumeToken = null }) => ({ item: offset, up_to: resumeToken }),
   open: async (settings, context) => openPolling(settings, context),
   status: (name, { telemetry, lanes, refused }) => ({
     stopped: refused ?? (telemetry === null ? `${name} is not read to its end yet` : telemetry.stopped),
@@ -17,7 +17,7 @@ const POLLING_KIND: SourceKind<PollingSettings, Telemetry> = {
     lagMessages: null,
     lagBytes: null,
     lagSeconds: null,
-    details: { cursor: lanes.get(LANE)?.cursor ?? null, pages: telemetry?.pages ?? 0 },
+    details: { resumeToken: lanes.get(LANE)?.resumeToken ?? null, pages: telemetry?.pages ?? 0 },
   }),
 };
 // The module is named by its address, and this is what is looked for in it.
@@ -44,7 +44,7 @@ const START = 'start';
 const PAUSE_MS = 20;
 
 function openPolling({ url, pageSize }: PollingSettings, { stored }: SourceContext): Source<Telemetry> {
-  let token = stored.lanes.get(LANE)?.cursor ?? START;
+  let token = stored.lanes.get(LANE)?.resumeToken ?? START;
   let isOnDisk = token;
   let identity: string | null = null;
   let number = 0;
@@ -60,7 +60,7 @@ function openPolling({ url, pageSize }: PollingSettings, { stored }: SourceConte
   function messageOf(item: Item): Message {
     token = `${item.migration_id} ${item.record_time}`;
     number += 1;
-    return { lane: LANE, offset: number, cursor: token, bytes: Buffer.from(JSON.stringify(item)) };
+    return { lane: LANE, offset: number, resumeToken: token, bytes: Buffer.from(JSON.stringify(item)) };
   }
 
   async function page(signal: AbortSignal): Promise<readonly Message[]> {
@@ -80,7 +80,7 @@ function openPolling({ url, pageSize }: PollingSettings, { stored }: SourceConte
         try {
           if (identity === null) {
             identity = (await ask<{ dso_party_id: string }>('/v0/dso-party-id', signal)).dso_party_id;
-            yield { identity, cursors: new Map([[LANE, START]]) };
+            yield { identity, resumeTokens: new Map([[LANE, START]]) };
           }
           const messages = await page(signal);
           yield messages;
@@ -92,8 +92,8 @@ function openPolling({ url, pageSize }: PollingSettings, { stored }: SourceConte
       }
     },
     progress: () => ({ read: 0, total: null }),
-    stored: (cursors) => {
-      isOnDisk = cursors.get(LANE) ?? isOnDisk;
+    stored: (resumeTokens) => {
+      isOnDisk = resumeTokens.get(LANE) ?? isOnDisk;
     },
     telemetry: () => telemetry,
   };

@@ -46,6 +46,7 @@ const printed = (time: string): string => time.replace(/\.?0+Z$/, 'Z').replace(/
 export function createAnswers(holdings: () => Holdings, lines: () => readonly string[]) {
   let sorted: readonly Line[] = [];
   let sortedOf: readonly string[] = [];
+  let active: { readonly of: string; readonly contracts: readonly ActiveContract[] } = { of: '', contracts: [] };
 
   function items(): readonly Line[] {
     if (sortedOf.length === lines().length) return sorted;
@@ -69,7 +70,15 @@ export function createAnswers(holdings: () => Holdings, lines: () => readonly st
       const error = `Failed to find ACS snapshot for migration id ${body.migration_id} at ${body.record_time}`;
       return { status: 404, body: { error } };
     }
-    return activeContracts(lines(), { migrationId: migrationId(), recordTime: time });
+    return activeContractsAt(time);
+  }
+
+  /** Those of the last time are kept while no update comes: they are asked for page by page. */
+  function activeContractsAt(recordTime: string): readonly ActiveContract[] {
+    const of = `${lines().length} ${migrationId()} ${recordTime}`;
+    if (active.of !== of)
+      active = { of, contracts: activeContracts(lines(), { migrationId: migrationId(), recordTime }) };
+    return active.contracts;
   }
 
   return {
@@ -155,7 +164,7 @@ export function createAnswers(holdings: () => Holdings, lines: () => readonly st
       const newest = holdings().snapshots.map(sixDigits).sort().at(-1);
       const known = { id: 'Amulet', name: 'Amulet', symbol: 'AMT', decimals: 10 };
       if (newest === undefined) return { status: 200, body: known };
-      const active = activeContracts(lines(), { migrationId: migrationId(), recordTime: newest });
+      const active = activeContractsAt(newest);
       const [unlocked, locked] = totalsOf(active.filter(counts));
       const totalSupply = shownAmount(unlocked + locked + BigInt(holdings().wrongBy.supply) * UNITS);
       return { status: 200, body: { ...known, totalSupply, totalSupplyAsOf: printed(newest) } };

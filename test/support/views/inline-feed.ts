@@ -47,7 +47,7 @@ export function openInlineFeed(source: Source, { migrationId }: { migrationId: n
       coming = null;
       return result.done === true ? 'end' : result.value;
     },
-    stored: (cursors, furthest) => source.stored?.(cursors, furthest),
+    stored: (resumeTokens, furthest) => source.stored?.(resumeTokens, furthest),
     applied: () => {},
     async [Symbol.asyncDispose]() {
       abort.abort();

@@ -56,7 +56,7 @@ it('a batch with another byte ends the reading, behind all that is before it and
   expect(await reading.failure()).toMatchObject({
     name: 'BrokenContainer',
     message: expect.stringMatching(/checksum/),
-    batch: { lane: '0', offset: 2, cursor: '4' },
+    batch: { lane: '0', offset: 2, resumeToken: '4' },
   });
   // Up to the broken batch by record time: of the other partition what is before the message that it comes after.
   expect(reading.messages.map(({ lane, offset }) => `${lane}:${offset}`)).toEqual(['0:0', '1:0', '0:1']);

@@ -4,10 +4,8 @@ import { writeFile } from 'node:fs/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, inject, it } from 'vitest';
 import { kafkajs } from '../../../../src/feed/kafka/kafkajs.ts';
-import { openTopicProducer } from '../../../../src/feed/kafka/topic-producer.ts';
 import { withoutNotices } from '../../../support/kafka/notices.ts';
-import { keepingLogger } from '../../../support/kafka/reading.ts';
-import { createTopic, plainConnection, readTopic, type TestTopic } from '../../../support/kafka/topic.ts';
+import { createTopic, readTopic, type TestTopic } from '../../../support/kafka/topic.ts';
 import { emptyUpdate } from '../../../support/ledger/empty-update.ts';
 import { ledgerApiLine } from '../../../support/ledger/ledger-api-lines.ts';
 import { oddLedger } from '../../../support/ledger/options.ts';
@@ -88,18 +86,6 @@ describe('produce into a new topic', () => {
     );
     expect(run).toMatchObject({ code: 0 });
     expect(await valuesIn(topic)).toEqual(['{"update_id":"a"}', '{"update_id":"b"}']);
-  });
-
-  it('sends messages for a partition that was created since it began', async () => {
-    const topic = await createTopic(address);
-    await using producer = await openTopicProducer({
-      ...{ connection: plainConnection(address), topic: topic.name, create: null, logger: keepingLogger() },
-      signal: new AbortController().signal,
-    });
-    await producer.send([{ partition: 0, value: Buffer.from('1') }]);
-    await topic.admin((admin) => admin.createPartitions({ topicPartitions: [{ topic: topic.name, count: 2 }] }));
-    await producer.send([0, 1].map((partition) => ({ partition, value: Buffer.from('2') })));
-    expect([await valuesIn(topic.name), await valuesIn(topic.name, 1)]).toEqual([['1', '2'], ['2']]);
   });
 });
 

@@ -30,7 +30,9 @@ describe('a topic of one partition', () => {
     await readAll(reading, 500);
     expect(textsOf(reading)).toEqual(valuesOf(rows));
     expect(reading.messages.map(({ offset }) => offset)).toEqual(rows.map((_, n) => n));
-    const lanes = new Map([['0', { start: '0', cursor: '400', sha256: hash('sha256', rows[399]!.value!, 'buffer') }]]);
+    const lanes = new Map([
+      ['0', { start: '0', resumeToken: '400', sha256: hash('sha256', rows[399]!.value!, 'buffer') }],
+    ]);
     const stored = { identity: reading.start!.identity, lanes };
     await using again = startReading(readingOptions(address, topic, { group, stored }));
     await readAll(again, 100);

@@ -17,7 +17,7 @@ type Stored = KafkaSourceOptions['stored'];
 async function storedAfter(topic: TestTopic, count: number, rows: readonly Row[]): Promise<Stored> {
   const { clusterId } = await topic.admin((admin) => admin.describeCluster());
   const sha256 = count === 0 ? null : hash('sha256', rows[count - 1]!.value!, 'buffer');
-  const lanes = new Map([['0', { start: '0', cursor: String(count), sha256 }]]);
+  const lanes = new Map([['0', { start: '0', resumeToken: String(count), sha256 }]]);
   return { identity: identityText({ clusterId, topic: topic.name }), lanes };
 }
 
