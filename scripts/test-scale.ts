@@ -101,7 +101,7 @@ const world = randomWorld(seed, {
   periodUs: PERIOD_US,
 });
 await using feeder = createFeeder(address, topic.name, world.rows);
-// The seed covers the first tenth of the updates, which close no interval.
+// The snapshot import covers the first tenth of the updates, which close no interval.
 const begin = Math.ceil(feeder.rows / 5);
 const share = Math.floor((feeder.rows - begin) / kills.length);
 await feeder.sendUntil(begin);

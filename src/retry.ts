@@ -33,17 +33,6 @@ export const RETRY_START: RetryPolicy = {
   passes: (error) => mayPass(error, 'starting'),
 };
 
-/** Pauses after failures. For work that is one function, `retry` is simpler. */
-export interface Pauses {
-  /**
-   * Reports the wait and waits as long as the policy says, or until the signal aborts. Throws the error where it does not pass
-   * by itself, or has not passed in time.
-   */
-  afterFailure(error: unknown, onPause: OnPause): Promise<void>;
-  /** The next failure is a first one again. */
-  afterSuccess(): void;
-}
-
 export interface Pause {
   readonly error: Error;
   readonly retryInMs: number;
@@ -61,14 +50,18 @@ interface Waiting {
   readonly wait?: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
 
-export function createPauses(
-  policy: RetryPolicy,
-  { signal, nowMs = () => performance.now(), wait = pause }: Waiting,
-): Pauses {
+export type Pauses = ReturnType<typeof createPauses>;
+
+/** Pauses after failures. For work that is one function, `retry` is simpler. */
+export function createPauses(policy: RetryPolicy, { signal, nowMs = () => performance.now(), wait = pause }: Waiting) {
   let nextMs = policy.firstMs;
   let failingSinceMs: number | null = null;
   return {
-    async afterFailure(error, onPause) {
+    /**
+     * Reports the wait and waits as long as the policy says, or until the signal aborts. Throws the error where it does not pass
+     * by itself, or has not passed in time.
+     */
+    async afterFailure(error: unknown, onPause: OnPause): Promise<void> {
       failingSinceMs ??= nowMs();
       const leftMs = failingSinceMs + (policy.forMsMax ?? Infinity) - nowMs();
       if (!(error instanceof Error) || !policy.passes(error) || leftMs <= 0) throw error;
@@ -78,7 +71,8 @@ export function createPauses(
       await onPause({ error, retryInMs, leftMs });
       await wait(retryInMs, signal);
     },
-    afterSuccess() {
+    /** The next failure is a first one again. */
+    afterSuccess(): void {
       nextMs = policy.firstMs;
       failingSinceMs = null;
     },

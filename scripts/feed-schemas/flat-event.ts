@@ -19,7 +19,7 @@ const place = {
 };
 const fingerprint = int64.describe('64 bits that are equal for equal content; 0 for a counterfeit');
 const round = whole.lt(1e10);
-const ofSeed = { seeded: z.literal(0).optional().describe('there where it is of a seed') };
+const ofSeed = { seeded: z.literal(0).optional().describe('there where it is of a snapshot import') };
 
 const event = <Kind extends string>(k: Kind, says: string, fields: z.ZodRawShape): z.ZodType =>
   z.strictObject({ k: z.literal(k), ...place, ...fields }).describe(says);
@@ -36,7 +36,10 @@ export const flatEvent = z.union([
     expires: int64.nullable().describe('the first round in which the fee has reached the amount; null for none'),
     fp: fingerprint,
     at: whole.describe('when it was created, in microseconds since 1970'),
-    upd: z.string().nullable().describe('update id; null for an import, but for those of a seed where it is known'),
+    upd: z
+      .string()
+      .nullable()
+      .describe('update id; null for an import, but for those of a snapshot import where it is known'),
     node: nodeId,
     tpl: z.string().describe('template id, as the feed has it'),
     extra: z.string().nullable().describe('JSON of the content that does not follow from the other fields'),
@@ -53,7 +56,7 @@ export const flatEvent = z.union([
   event('P', 'a contract of any template archived; ignored where it is not active', { cid: contractId }),
   event('O', 'a mining round opened', { cid: contractId, round, fp: fingerprint, ...ofSeed }),
   event('X', 'a mining round archived', { cid: contractId }),
-  event('M', "an update without coin, or a seed's mark", {
+  event('M', 'an update without coin, or an import marker', {
     seeded: whole.optional().describe('of a mark its record time'),
   }),
   event('T', 'a time reached without an update', {}),

@@ -83,7 +83,9 @@ const importUpdate = z
     events_by_id: z.record(z.string(), event),
   })
   .refine(({ root_event_ids: [id], events_by_id }) => events_by_id[id!]?.event_type === 'created_event')
-  .describe('a contract of an older migration or, with "seed": true, of a seed: one created_event and no time');
+  .describe(
+    'a contract of an older migration or, with "seed": true, of a snapshot import: one created_event and no time',
+  );
 
 const seedMark = z
   .looseObject({
@@ -95,7 +97,7 @@ const seedMark = z
       participant_id: z.string().nullish(),
     }),
   })
-  .describe('the end of a seed: the imports before it are all that is active at record_time');
+  .describe('the end of a snapshot import: the imports before it are all that is active at record_time');
 
 const reassignmentFields = { update_id: text, record_time: ledgerTime };
 

@@ -1,5 +1,4 @@
-import { Counter, collectDefaultMetrics, Gauge, Histogram, type Metric, Registry } from 'prom-client';
-import type { Durations } from '../durations.ts';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { HoldingsFault } from '../holdings/holdings-fault.ts';
 
 /** What is wrong with the service itself. */
@@ -79,24 +78,6 @@ function collect(Kind: typeof Gauge, registry: Registry, metrics: Readings<Measu
         else for (const [value, figure] of Object.entries(measured)) this.inc({ [label!]: value }, figure);
       },
     });
-}
-
-/** Durations that another thread counts, read when they are requested: prom-client's own histogram counts itself. */
-export function histograms(registry: Registry, metrics: Readings<Durations>): void {
-  for (const [name, { help, read }] of Object.entries(metrics)) {
-    const get = async (): Promise<object> => {
-      const { bounds, counts, sum } = await read();
-      let value = 0;
-      const buckets = counts.map((count, i) => {
-        value += count;
-        return { metricName: `${name}_bucket`, labels: { le: String(bounds[i] ?? '+Inf') }, value };
-      });
-      const total = { metricName: `${name}_sum`, labels: {}, value: sum };
-      const values = [...buckets, total, { ...total, metricName: `${name}_count`, value }];
-      return { name, help, type: 'histogram', values };
-    };
-    registry.registerMetric({ name, get } as unknown as Metric);
-  }
 }
 
 /** Null where the store cannot be asked now. */

@@ -29,7 +29,7 @@ export type StreamPosition = ReturnType<typeof createPosition>;
 
 export function createPosition(
   { owners, lastEventId }: StreamRequest,
-  { store, log, snapshotsBehindMax }: { store: HoldingsStore; log: SealedLog; snapshotsBehindMax: number },
+  { store, snapshotsBehindMax }: { store: HoldingsStore; snapshotsBehindMax: number },
 ) {
   /** The number of the last snapshot that was sent, or left out; null until the first is sent. */
   let sent: number | null = null;
@@ -61,14 +61,15 @@ export function createPosition(
 
   async function all(after: number, until: number): Promise<string> {
     if (after >= until) return '';
-    const found = await log.between(after, until, owners);
-    return found.map(textOf).join('');
+    const rows = Math.min(SNAPSHOTS_AT_ONCE, Math.max(1, Math.floor(OWNER_EVENTS_AT_ONCE / owners.length)));
+    const found = await store.facts({ kind: 'sealed snapshots', after, until, rows });
+    return (await withOwners(store, found, owners)).map(textOf).join('');
   }
 
   async function only(after: number, snapshot: SealedSnapshot): Promise<string> {
     const between = await store.facts({ kind: 'sealed migrations', after, before: snapshot.no });
     for (const migrationId of between) leftOut.add(migrationId);
-    const [sealed] = await log.withOwners([snapshot], owners);
+    const [sealed] = await withOwners(store, [snapshot], owners);
     return textOf(sealed!);
   }
 
@@ -94,40 +95,27 @@ interface Sealed {
   readonly ownersText: string;
 }
 
-/** Snapshots in the order in which they were sealed. */
-type SealedLog = ReturnType<typeof createSealedLog>;
-
 /** Read at a time: this many, or as many as have that many owner events, so that no stream holds up the others. */
 const SNAPSHOTS_AT_ONCE = 32;
 const OWNER_EVENTS_AT_ONCE = 128;
 
-export function createSealedLog(store: HoldingsStore) {
-  async function withOwners(
-    snapshots: readonly SealedSnapshot[],
-    owners: readonly string[],
-  ): Promise<readonly Sealed[]> {
-    const changes = new Map<number, Facts<'changes of owners'>>();
-    if (owners.length > 0)
-      for (const [migrationId, own] of Map.groupBy(snapshots, (snapshot) => snapshot.migrationId)) {
-        const [from, to] = [own[0]!.recordTime, own.at(-1)!.recordTime];
-        changes.set(migrationId, await store.facts({ kind: 'changes of owners', migrationId, owners, from, to }));
-      }
-    return snapshots.map((snapshot) => {
-      const { migrationId, recordTime } = snapshot;
-      const texts = changes.get(migrationId)?.map((ofOwner, i) => {
-        const change = ofOwner.find((each) => each.recordTime === recordTime);
-        return change === undefined ? '' : eventText('owner', ownerEvent(migrationId, owners[i]!, change));
-      });
-      return { snapshot, ownersText: texts?.join('') ?? '' };
+async function withOwners(
+  store: HoldingsStore,
+  snapshots: readonly SealedSnapshot[],
+  owners: readonly string[],
+): Promise<readonly Sealed[]> {
+  const changes = new Map<number, Facts<'changes of owners'>>();
+  if (owners.length > 0)
+    for (const [migrationId, own] of Map.groupBy(snapshots, (snapshot) => snapshot.migrationId)) {
+      const [from, to] = [own[0]!.recordTime, own.at(-1)!.recordTime];
+      changes.set(migrationId, await store.facts({ kind: 'changes of owners', migrationId, owners, from, to }));
+    }
+  return snapshots.map((snapshot) => {
+    const { migrationId, recordTime } = snapshot;
+    const texts = changes.get(migrationId)?.map((ofOwner, i) => {
+      const change = ofOwner.find((each) => each.recordTime === recordTime);
+      return change === undefined ? '' : eventText('owner', ownerEvent(migrationId, owners[i]!, change));
     });
-  }
-
-  return {
-    /** The first few after a number, up to another. */
-    async between(after: number, until: number, owners: readonly string[]): Promise<readonly Sealed[]> {
-      const rows = Math.min(SNAPSHOTS_AT_ONCE, Math.max(1, Math.floor(OWNER_EVENTS_AT_ONCE / owners.length)));
-      return withOwners(await store.facts({ kind: 'sealed snapshots', after, until, rows }), owners);
-    },
-    withOwners,
-  };
+    return { snapshot, ownersText: texts?.join('') ?? '' };
+  });
 }

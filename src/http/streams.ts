@@ -13,7 +13,6 @@ import { type Cors, HttpFault, type Route, throwAsHttpFault, wrongValue } from '
 import {
   COMMENT,
   createPosition,
-  createSealedLog,
   eventText,
   type Heads,
   type StreamPosition,
@@ -115,7 +114,6 @@ export function createStreams({
   readonly logger: Logger;
   readonly limits?: StreamLimits;
 }) {
-  const log = createSealedLog(store);
   const { snapshotsBehindMax } = limits;
   const streams = new Set<Stream>();
   /** Those that may have something to send. */
@@ -206,7 +204,7 @@ export function createStreams({
     },
     /** Begins to send what there was at the last look; the head of the answer is sent already. */
     open(request: StreamRequest, response: ServerResponse, client: string): void {
-      const position = createPosition(request, { store, log, snapshotsBehindMax });
+      const position = createPosition(request, { store, snapshotsBehindMax });
       const stream: Stream = createStream(response, client, { position, limits, onTaken: () => queued(stream) });
       streams.add(stream);
       response.once('close', () => close(stream));

@@ -86,14 +86,12 @@ function isAuthorization(name: string): boolean {
 
 export type QueryParameter = 'pageSize' | 'pageToken' | 'identity-provider-id';
 
-const NO_QUERY: Query = { pageSize: 0, pageToken: '', identityProviderId: '' };
-
 const INT32 = /^[+-]?\d{1,20}$/;
 const INT32_MAX = 2_147_483_647;
 
 /** Decodes those that the operation has, and ignores others; throws a 400 for one given twice or a page size that is no int32. */
 export function parseQuery(parameters: readonly QueryParameter[], search: string): Query {
-  if (parameters.length === 0 || search === '') return NO_QUERY;
+  if (parameters.length === 0 || search === '') return { pageSize: 0, pageToken: '', identityProviderId: '' };
   const given = new URLSearchParams(search);
   const one = (name: QueryParameter): string | null => {
     const values = parameters.includes(name) ? given.getAll(name) : [];

@@ -11,7 +11,7 @@ import {
 import { Refusal } from '../refusal.ts';
 import type { ThreadContract, ThreadLogger } from '../threads/thread.ts';
 import { DECODING, startThread, threadFile } from '../threads/thread.ts';
-import { furthestOf, lastUpdateOf, reachedOf } from '../views/write/source-start.ts';
+import { furthestOf, reachedOf } from '../views/write/source-start.ts';
 import type { ViewsWriter } from '../views/write/writer.ts';
 import { BATCHES_AHEAD_MAX, type DecodedInTime } from './decode-pool.ts';
 
@@ -64,7 +64,7 @@ export type Next = (DecodedInTime & { readonly progress: SourceProgress }) | Sou
 export function openingContext(writer: ViewsWriter): Opening['context'] {
   const { storedSource: stored, directoryId, sourceMigrationId: migrationId } = writer;
   const { state } = writer;
-  const times = { reached: reachedOf(state), furthest: furthestOf(state), lastUpdate: lastUpdateOf(state) };
+  const times = { reached: reachedOf(state), furthest: furthestOf(state), lastUpdate: furthestOf(state, 'updateTime') };
   return { stored, ...times, directoryId, migrationId };
 }
 

@@ -1,16 +1,14 @@
-import { addDuration } from '../durations.ts';
 import { FeedRefused, type SourceSpec } from '../feed/source.ts';
 import { explained, mayPass } from '../machine-errors.ts';
 import { RETRY_DISK, RETRY_OPENING, retry } from '../retry.ts';
 import { fileSpec, knownKind, sourceKind } from '../sources.ts';
 import type { ThreadLogger } from '../threads/thread.ts';
 import type { DeadLetter } from '../views/store/dead-letter-store.ts';
-import { PossibleGap } from '../views/write/possible-gap.ts';
-import { MigrationIdMissing } from '../views/write/source-start.ts';
+import { MigrationIdMissing, PossibleGap } from '../views/write/source-start.ts';
 import type { ViewsWriter } from '../views/write/writer.ts';
 import { openingContext, startFeedThread } from './feed-thread.ts';
 import { lookAtFiles } from './file-order.ts';
-import type { FollowedSource, StatusReporter, Timings } from './ingest-status.ts';
+import type { FollowedSource, StatusReporter } from './ingest-status.ts';
 import { awaitClock, type LoopOptions, runLoop, stillHalted } from './loop.ts';
 import type { IngestSettings } from './writer-thread.ts';
 
@@ -20,8 +18,8 @@ export interface Following {
   readonly status: StatusReporter;
   readonly signal: AbortSignal;
   readonly logger: ThreadLogger;
-  /** Decoding is added to it. */
-  readonly timings: Timings;
+  /** Called for each batch with how long decoding it took. */
+  readonly onDecoded: (seconds: number) => void;
 }
 
 /** Arguments of every source's loop. */
@@ -109,14 +107,14 @@ function follow(following: Following, loop: LoopOfAll, source: FollowedSource): 
 }
 
 async function followOnce(following: Following, loop: LoopOfAll, source: FollowedSource): Promise<void> {
-  const { settings, writer, status, logger, timings } = following;
+  const { settings, writer, status, logger, onDecoded } = following;
   const { kind, spec } = source;
   await using feed = startFeedThread(
     { source: spec, decodeWorkers: settings.decodeWorkers, context: openingContext(writer) },
     {
       logger,
       onTelemetry: status.reportProgress,
-      onDecoded: (seconds) => addDuration(timings.decode, seconds),
+      onDecoded,
     },
   );
   status.report({ source, feed, phase: 'reading' });

@@ -1,9 +1,8 @@
-import { addDuration, type Durations, noDurations } from '../durations.ts';
 import type { SourceKind, SourceSpec, SourceStatus } from '../feed/source.ts';
 import type { Micros } from '../ledger/time.ts';
 import { mayPass } from '../machine-errors.ts';
 import { createDeadLetterCounter, type DeadLetter, type DeadLetterFacts } from '../views/store/dead-letter-store.ts';
-import { mayLeaveGap } from '../views/write/possible-gap.ts';
+import { mayLeaveGap } from '../views/write/source-start.ts';
 import type { Counts } from '../views/write/state.ts';
 import type { ViewsWriter } from '../views/write/writer.ts';
 import type { Feed } from './feed-thread.ts';
@@ -39,7 +38,6 @@ export interface IngestStatus {
   /** The time of the seed that the newest seeded migration began with; null where there is none. */
   readonly seededAt: Micros | null;
   readonly counts: Counts;
-  readonly timings: Timings;
   /** Counts of dead letters by decision, as stored. */
   readonly deadLetters: Readonly<Record<string, number>>;
   readonly lastError: { readonly at: string; readonly message: string } | null;
@@ -83,11 +81,7 @@ export interface StatusReporter {
   reportProgress(): void;
 }
 
-export function createStatusReporter(
-  writer: ViewsWriter,
-  timings: Timings,
-  onStatus: (status: IngestStatus) => void,
-): StatusReporter {
+export function createStatusReporter(writer: ViewsWriter, onStatus: (status: IngestStatus) => void): StatusReporter {
   const deadLetterStatus = createDeadLetterStatus(writer);
   let state: IngestState = { phase: 'starting', halted: null, source: null, feed: null, lastError: null };
   let reportedAt = Number.NEGATIVE_INFINITY;
@@ -105,7 +99,6 @@ export function createStatusReporter(
       appliedRecordTime,
       seededAt: seededAt(writer),
       counts: writer.counts,
-      timings,
       lastError,
     });
   }
@@ -189,19 +182,10 @@ function deadLetterFacts(deadLetter: DeadLetter): DeadLetterFacts {
   return facts;
 }
 
-/** What is timed of the ingest; plain data, which goes from thread to thread. */
-export type Timings = Readonly<Record<'commit' | 'seal' | 'decode', Durations>>;
-
-/**
- * The bounds lie around what was measured (docs/figures.md): a commit takes a millisecond of a few updates and seconds of
- * 100,000 events; sealing takes a millisecond, and 20 of thousands of changes; a chunk of a mebibyte takes 10 to 20 to decode.
- */
-export function noTimings(): Timings {
-  return {
-    commit: noDurations([0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]),
-    seal: noDurations([0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.5]),
-    decode: noDurations([0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1]),
-  };
+/** How long something of the writer's thread took once. */
+export interface Timed {
+  readonly what: 'commit' | 'seal' | 'decode';
+  readonly seconds: number;
 }
 
 /**
@@ -211,13 +195,13 @@ export function noTimings(): Timings {
 export function timeCalls<Name extends string>(
   prototype: Record<Name, (...given: never[]) => unknown>,
   name: Name,
-  durations: Durations,
+  onTimed: (seconds: number) => void,
 ): void {
   const method = prototype[name] as (...given: unknown[]) => unknown;
   prototype[name] = function (this: unknown, ...given: unknown[]): unknown {
     const startMs = performance.now();
     const result = method.apply(this, given);
-    addDuration(durations, (performance.now() - startMs) / 1000);
+    onTimed((performance.now() - startMs) / 1000);
     return result;
   };
 }

@@ -4,7 +4,7 @@ import type { ThreadContract, ThreadLogger } from '../threads/thread.ts';
 import { startThread, threadFile, WRITING } from '../threads/thread.ts';
 import type { DirectorySettings } from '../views/store/database.ts';
 import type { ForceOutcome } from '../views/write/seals.ts';
-import type { IngestStatus } from './ingest-status.ts';
+import type { IngestStatus, Timed } from './ingest-status.ts';
 
 /** What the writer's thread is started with. */
 export interface IngestSettings extends DirectorySettings {
@@ -27,7 +27,7 @@ export interface WriterContract extends ThreadContract {
     /** Seals a snapshot between batches. */
     readonly force: (options: { readonly maySeal: boolean }) => ForceOutcome;
   };
-  readonly notices: { readonly status: IngestStatus };
+  readonly notices: { readonly status: IngestStatus; readonly timed: Timed };
 }
 
 export interface Ingest extends AsyncDisposable {
@@ -45,7 +45,7 @@ const STOP_GRACE_MS = 20_000;
 export async function startIngest(
   settings: IngestSettings,
   onStatus: (status: IngestStatus, before: IngestStatus | null) => void,
-  logger?: ThreadLogger,
+  { logger, onTimed = () => {} }: { logger?: ThreadLogger; onTimed?: (timed: Timed) => void } = {},
 ): Promise<Ingest> {
   const opened = Promise.withResolvers<void>();
   let status: IngestStatus | null = null;
@@ -59,6 +59,7 @@ export async function startIngest(
         opened.resolve();
         onStatus(next, before);
       },
+      timed: onTimed,
     },
     errors: [Refusal],
     logger,

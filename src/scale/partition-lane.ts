@@ -5,7 +5,6 @@ import { hashesOf, type KafkaRecord } from '../feed/kafka/kafka-record.ts';
 import { requestsOf } from '../feed/kafka/topic-producer.ts';
 import { Refusal } from '../refusal.ts';
 import type { FlatEvent } from './flat-event.ts';
-import { LateImport } from './import-marker.ts';
 import {
   type BadMessage,
   type DecodedBatch,
@@ -13,6 +12,7 @@ import {
   type GroupPosition,
   type GroupRules,
   type GroupSettings,
+  LateImport,
   positionText,
   readPosition,
 } from './partition-batch.ts';

@@ -13,10 +13,6 @@ import { describeServer, type PostgresSettings } from './postgres-settings.ts';
 import { openPostgresStore, type PostgresStore, sealingStops } from './postgres-store.ts';
 import { startSealer } from './sealer.ts';
 
-/** How often streams look for what is new, and how old the health that they are sent may be. */
-const STREAM_LOOK_MS = 1_000;
-const HEALTH_MS_MAX = 5_000;
-
 /**
  * The part of a service that reads what a stream engine writes, and seals it. The database need not be there yet: until it is,
  * nothing is ready.
@@ -28,9 +24,7 @@ export function openPostgres(
   const store = openPostgresStore(settings, { logger });
   const sealer = startSealer(settings, logger);
   const name = describeServer(settings);
-  const health = createPostgresHealth(store, { name, version, sealFailure: sealer.failure });
   const answersOf = (signalOf: SignalOf) => answersFrom(store.for(signalOf()), rules);
-  let last: { readonly readiness: Promise<Readiness>; readonly atMs: number } | null = null;
   return {
     name: { store: name },
     store,
@@ -40,15 +34,12 @@ export function openPostgres(
         answersOf(signalOf).table(question, form),
     },
     measure: (registry: Registry) => measurePostgres(registry, store),
-    health,
-    async streamStatus() {
-      if (last === null || performance.now() - last.atMs >= HEALTH_MS_MAX)
-        last = { readiness: health.ready(), atMs: performance.now() };
-      const { ready, reasons, degraded } = await last.readiness;
+    health: createPostgresHealth(store, { name, version, sealFailure: sealer.failure }),
+    streamStatus({ ready, reasons, degraded }: Readiness) {
       const ofIngest = { phase: 'caught_up', lag_seconds: null, updates: 0, halted: null } as const;
       return { ...ofIngest, degraded: [...degraded], ready, reasons: [...reasons], source: null };
     },
-    streamLookMs: STREAM_LOOK_MS,
+    streamLookMs: 1_000,
     ingestStatus: null,
     force: null,
     users: null,

@@ -1,9 +1,13 @@
+import { z } from 'zod';
+import { fetchFailure, readBounded } from '../bounded-fetch.ts';
 import type { HoldingsStore, Order, Snapshot } from '../holdings/facts.ts';
-import { formatDuration } from '../ledger/duration.ts';
-import { formatTime, LEDGER_TIME_MAX, LEDGER_TIME_MIN, type Micros } from '../ledger/time.ts';
+import { isObject, jsonOrNull } from '../json/untrusted.ts';
+import { formatDuration, parseDuration } from '../ledger/duration.ts';
+import { formatTime, LEDGER_TIME_MAX, LEDGER_TIME_MIN, type Micros, parseLedgerTime } from '../ledger/time.ts';
+import { showGiven } from '../show-given.ts';
 
 /** The most that a page over HTTP may have: some 400 kB. */
-export const DIGESTS_AT_ONCE = 1_000;
+const DIGESTS_AT_ONCE = 1_000;
 
 /** The digests of a directory: our own, or that of another Holdfast. */
 export interface Replica {
@@ -71,13 +75,13 @@ export interface Compared extends Range {
 export interface Wanted {
   readonly from: Micros | null;
   readonly to: Micros | null;
-  /** Only the next page, behind a snapshot that is compared already; null: the first page. */
-  readonly pageAfter?: Micros | null;
+  /** Only what is behind a snapshot that is compared already. */
+  readonly after?: Micros | null;
 }
 
 /**
  * Compares a migration over the times that both have; null where there are none. A text says why the two cannot be compared. Where
- * the last page was compared already, `other` is not asked.
+ * all of our own is compared already, `other` is not asked.
  */
 export async function compareMigration(
   replicas: { readonly own: Replica; readonly other: Replica },
@@ -85,7 +89,7 @@ export async function compareMigration(
   wanted: Wanted,
 ): Promise<Compared | string | null> {
   const own = await chainOf(replicas.own, migrationId);
-  const other = own === null || own.newest === wanted.pageAfter ? null : await chainOf(replicas.other, migrationId);
+  const other = own === null || own.newest === wanted.after ? null : await chainOf(replicas.other, migrationId);
   if (own === null || other === null) return null;
   const { periodUs } = own;
   if (periodUs !== other.periodUs)
@@ -98,9 +102,8 @@ export async function compareMigration(
   const leftOut =
     isOneStart || isBehind ? null : ({ recordTime: begin, of: own.first === begin ? 'own' : 'other' } as const);
   const first = isBehind ? Math.ceil(wanted.from! / periodUs) * periodUs : begin + (leftOut === null ? 0 : periodUs);
-  const from = Math.max(first, (wanted.pageAfter ?? -Infinity) + periodUs);
-  const pageEnd = wanted.pageAfter === undefined ? Infinity : from + (DIGESTS_AT_ONCE - 1) * periodUs;
-  const to = Math.min(own.newest, other.newest, wanted.to ?? Infinity, pageEnd);
+  const from = Math.max(first, (wanted.after ?? -Infinity) + periodUs);
+  const to = Math.min(own.newest, other.newest, wanted.to ?? Infinity);
   const by = isOneStart && wanted.from === null ? 'digest' : 'changesDigest';
   let compared = 0;
   let last = from - 1;
@@ -136,4 +139,85 @@ async function chainOf(replica: Replica, migrationId: number): Promise<Chain | n
 function missing({ recordTime }: Digests, theirs: Digests | undefined): string {
   const given = theirs === undefined ? 'none' : `one at ${formatTime(theirs.recordTime)}`;
   return `the other's snapshots have a gap: given ${given}, expected one at ${formatTime(recordTime)}`;
+}
+
+const BYTES_MAX = 4 * 2 ** 20;
+/** For one page, its body included. */
+const TIMEOUT_MS = 30_000;
+
+const time = z
+  .string()
+  .transform((text) => parseLedgerTime(text) ?? Number.NaN)
+  .pipe(z.number('expected a time'));
+const digest = z.string().regex(/^[0-9a-f]{64}$/, 'expected 64 hex digits');
+
+const HEAD = z.object({ period: z.string(), dso: z.string().nullable() });
+const PAGE = z.object({
+  snapshots: z.array(z.object({ record_time: time, changes_digest: digest, digest })).max(DIGESTS_AT_ONCE),
+});
+
+/** Another Holdfast, read over HTTP until `stop`. What it does not answer, or not as expected, is an error that says so. */
+export function otherReplica(
+  base: URL,
+  { stop, timeoutMs = TIMEOUT_MS }: { readonly stop: AbortSignal; readonly timeoutMs?: number },
+): Replica {
+  const ask = <Answer>(query: Readonly<Record<string, string>>, schema: z.ZodType<Answer>): Promise<Answer | null> =>
+    fetchAnswer(snapshotsUrl(base, query), schema, { stop, timeoutMs });
+  return {
+    async migration(migrationId) {
+      const head = await ask({ migration_id: String(migrationId), limit: '1' }, HEAD);
+      if (head === null) return null;
+      const { period, dso } = head;
+      const periodUs = parseDuration(period);
+      if (periodUs === null) throw new Error(`${base}: period: given ${showGiven(period)}, expected a duration`);
+      return { migrationId, periodUs, dso };
+    },
+    async digests({ migrationId, periodUs }, { from, to, order, rows }) {
+      const about = { migration_id: String(migrationId), every: formatDuration(periodUs) };
+      const range = { from: formatTime(from), to: formatTime(to), order, limit: String(rows) };
+      const { snapshots } = (await ask({ ...about, ...range }, PAGE)) ?? { snapshots: [] };
+      return snapshots.map((each) => {
+        return { recordTime: each.record_time, changesDigest: each.changes_digest, digest: each.digest };
+      });
+    },
+  };
+}
+
+function snapshotsUrl(base: URL, query: Readonly<Record<string, string>>): URL {
+  const url = new URL(base);
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}/holdfast/v1/snapshots`;
+  url.search = new URLSearchParams(query).toString();
+  return url;
+}
+
+/** Null where it has no snapshot of the migration. Throws for everything but such an answer. */
+async function fetchAnswer<Answer>(
+  url: URL,
+  schema: z.ZodType<Answer>,
+  { stop, timeoutMs }: { readonly stop: AbortSignal; readonly timeoutMs: number },
+): Promise<Answer | null> {
+  const { status, answer } = await askHoldfast(url, AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]));
+  const error = isObject(answer) && 'error' in answer ? String(answer.error) : null;
+  if (status === 404 && error?.startsWith('No snapshots found') === true) return null;
+  if (status !== 200) {
+    const said = error === null ? '' : ` (${showGiven(error)})`;
+    throw new Error(`${url}: given status ${status}${said}, expected the snapshots of a Holdfast`);
+  }
+  const parsed = schema.safeParse(answer);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const field = issue!.path.length === 0 ? 'the answer' : issue!.path.join('.');
+  throw new Error(`${url}: ${field}: ${issue!.message}; is it a Holdfast of this version?`);
+}
+
+/** GETs JSON of another process; null for a body that is none. Throws an error of one line that names the address. */
+export async function askHoldfast(url: URL, signal: AbortSignal): Promise<{ status: number; answer: unknown }> {
+  try {
+    const { status, body } = await fetch(url, { redirect: 'error', signal, headers: { accept: 'application/json' } });
+    const bytes = await readBounded(body, BYTES_MAX);
+    if (bytes === null) throw new Error(`the answer is larger than ${BYTES_MAX} bytes`);
+    return { status, answer: jsonOrNull(bytes.toString()) };
+  } catch (error) {
+    throw new Error(`${url}: no answer of a Holdfast (${fetchFailure(error)})`, { cause: error });
+  }
 }

@@ -21,7 +21,8 @@ export function createHealth(
     async ready() {
       const status = ingest.status();
       const obstacle = ingest.failure() === null ? ingestObstacle(status, ingest.readyLagMaxMs) : WRITER_STOPPED;
-      return readiness(store, obstacle, degradedLines(status));
+      const { deadLetters, source } = status;
+      return readiness(store, obstacle, [...quarantinedLines(deadLetters), ...(source?.status.degraded ?? [])]);
     },
     async status() {
       const { phase, source, halted, seededAt, counts, deadLetters, lastError, dso } = ingest.status();
@@ -79,10 +80,6 @@ function quarantinedLines({ quarantined = 0 }: Readonly<Record<string, number>>)
   return [`${counted(quarantined, 'update')} ${are} quarantined; see holdfast dead-letters list`];
 }
 
-function degradedLines({ deadLetters, source }: IngestStatus): readonly string[] {
-  return [...quarantinedLines(deadLetters), ...(source?.status.degraded ?? [])];
-}
-
 /** Null where the source was applied to its end recently enough, or there is none. */
 function ingestObstacle(status: IngestStatus, readyLagMaxMs: number): Obstacle | null {
   const { phase, source, halted } = status;
@@ -136,7 +133,11 @@ const STREAM_PHASES: Readonly<Partial<Record<IngestStatus['phase'], StreamStatus
 };
 
 /** The ingest's status for streams. */
-export function streamStatus(status: IngestStatus, { ready, reasons }: Readiness, readyLagMaxMs: number): StreamStatus {
+export function streamStatus(
+  status: IngestStatus,
+  { ready, reasons, degraded }: Readiness,
+  readyLagMaxMs: number,
+): StreamStatus {
   const { phase, source, counts, halted, lastError } = status;
   const unavailable = phase === 'retrying' ? [phaseReason(status)] : [];
   const isCaughtUp = ingestObstacle(status, readyLagMaxMs) === null;
@@ -147,7 +148,7 @@ export function streamStatus(status: IngestStatus, { ready, reasons }: Readiness
     lag_seconds: source?.status.lagSeconds ?? null,
     updates: counts.updates,
     halted: phase === 'refused' ? refused : halted && locationAndReason(halted),
-    degraded: [...unavailable, ...degradedLines(status)],
+    degraded: [...unavailable, ...degraded],
     ready,
     reasons: [...reasons],
     source: phase === 'caught_up' ? null : (source?.name ?? null),
@@ -155,16 +156,14 @@ export function streamStatus(status: IngestStatus, { ready, reasons }: Readiness
 }
 
 /** Of a process that only reads the views: the lag of the writer is not stored. */
-export function readOnlyStreamStatus(
-  { halted, deadLetters }: StoredStatus,
-  { ready, reasons }: Readiness,
-): StreamStatus {
+export function readOnlyStreamStatus({ halted }: StoredStatus, { ready, reasons, degraded }: Readiness): StreamStatus {
   return {
     phase: halted === null ? 'caught_up' : 'halted',
     lag_seconds: null,
     updates: 0,
     halted: halted && locationAndReason(halted),
-    degraded: quarantinedLines(deadLetters),
+    // The halt is the first of them.
+    degraded: degraded.slice(halted === null ? 0 : 1),
     ready,
     reasons: [...reasons],
     source: null,

@@ -4,8 +4,7 @@ import type { Registry } from 'prom-client';
 import type { HoldingsStore } from '../holdings/facts.ts';
 import { gauges } from '../http/prometheus.ts';
 import { formatTime, type Micros } from '../ledger/time.ts';
-import { compareMigration, DIGESTS_AT_ONCE, ownReplica, type Replica } from './compare-digests.ts';
-import { otherReplica } from './other-holdfast.ts';
+import { compareMigration, otherReplica, ownReplica, type Replica } from './compare-digests.ts';
 
 /** How often it looks for snapshots that are not compared yet. */
 const COMPARE_MS = 5_000;
@@ -37,7 +36,7 @@ export function startComparison(
     const replicas = { own: ownReplica(store), other: otherReplica(new URL(url), { stop: signal }) };
     for (let isAnswering = true; !signal.aborted && peer.difference === null; ) {
       try {
-        while (await comparePages(peer, replicas, await store.facts({ kind: 'newest snapshots' })));
+        await compareNew(peer, replicas, await store.facts({ kind: 'newest snapshots' }));
         isAnswering = true;
       } catch (err) {
         if (isAnswering && !signal.aborted) logger.warn({ peer: url, err }, 'a peer cannot be compared; trying again');
@@ -72,26 +71,23 @@ export function startComparison(
   };
 }
 
-/** Compares the next page of each migration, which bounds a contact. Whether there may be another page. */
-async function comparePages(
+/** Compares what is sealed since the last comparison. */
+async function compareNew(
   peer: Peer,
   replicas: { readonly own: Replica; readonly other: Replica },
   migrations: readonly { readonly migrationId: number }[],
-): Promise<boolean> {
-  let isMore = false;
+): Promise<void> {
   for (const { migrationId } of migrations) {
-    const pageAfter = peer.upTo.get(migrationId) ?? null;
-    const differs = (what: string): void => {
-      peer.difference ??= `${peer.url}: migration ${migrationId} has ${what}`;
-    };
-    const page = await compareMigration(replicas, migrationId, { from: null, to: null, pageAfter });
-    if (typeof page === 'string') differs(page);
-    if (page === null || typeof page === 'string') continue;
-    const { firstDifferent, compared } = page;
-    if (firstDifferent !== null) differs(`different digests, first at ${formatTime(firstDifferent)}`);
-    peer.upTo.set(migrationId, page.to);
-    peer.comparedAtMs = Date.now();
-    isMore ||= compared === DIGESTS_AT_ONCE && firstDifferent === null;
+    const after = peer.upTo.get(migrationId) ?? null;
+    const compared = await compareMigration(replicas, migrationId, { from: null, to: null, after });
+    if (compared === null) continue;
+    if (typeof compared !== 'string') {
+      peer.upTo.set(migrationId, compared.to);
+      peer.comparedAtMs = Date.now();
+      if (compared.firstDifferent === null) continue;
+    }
+    const what =
+      typeof compared === 'string' ? compared : `different digests, first at ${formatTime(compared.firstDifferent!)}`;
+    peer.difference ??= `${peer.url}: migration ${migrationId} has ${what}`;
   }
-  return isMore;
 }

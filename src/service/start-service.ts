@@ -12,7 +12,7 @@ import { createClientAddress, startHttpServer } from '../http/http-server.ts';
 import { servedDocuments } from '../http/openapi-documents.ts';
 import { createMetrics, gauges } from '../http/prometheus.ts';
 import { fetchOf } from '../http/routing.ts';
-import type { Health } from '../http/service-operations.ts';
+import type { Health, Readiness } from '../http/service-operations.ts';
 import { createStreams, type StreamStatus } from '../http/streams.ts';
 import { createUsersArea } from '../http/users-area.ts';
 import { lookBeforeMaking } from '../ingest/file-order.ts';
@@ -31,7 +31,7 @@ import { SCHEMA_VERSION } from '../views/store/views-schema.ts';
 import { lockForWriting } from '../views/store/writer-lock.ts';
 import { createHealth, createReadOnlyHealth, readOnlyStreamStatus, streamStatus } from './health.ts';
 import { startComparison } from './peer-comparison.ts';
-import { measureIngest, measureService } from './service-metrics.ts';
+import { measureIngest, measureService, noteTimed } from './service-metrics.ts';
 
 export interface Service extends AsyncDisposable {
   /** The URL at which it listens. */
@@ -61,20 +61,19 @@ export async function startService(
   const metrics = createMetrics();
   const { registry } = metrics;
   const comparison = starting.use(startComparison(config.compareWith ?? [], { store, logger, registry }));
-  const withComparison = async <Status extends { readonly degraded: readonly string[] }>(
-    asked: Promise<Status>,
-  ): Promise<Status> => {
-    const status = await asked;
-    return { ...status, degraded: [...status.degraded, ...comparison.differences()] };
+  const health: Health = {
+    ...role.health,
+    async ready() {
+      const readiness = await role.health.ready();
+      return { ...readiness, degraded: [...readiness.degraded, ...comparison.differences()] };
+    },
   };
-  const health: Health = { ...role.health, ready: () => withComparison(role.health.ready()) };
   measureService(registry, { version, health, store });
   measure(registry);
   if (ingestStatus !== null) measureIngest(registry, ingestStatus);
   const clientAddress = createClientAddress(trustedProxies);
-  const { streamLookMs: lookMs } = role;
-  const status = (): Promise<StreamStatus> => withComparison(role.streamStatus());
-  const streams = createStreams({ store, status, lookMs, logger });
+  const status = async (): Promise<StreamStatus> => role.streamStatus(await health.ready());
+  const streams = createStreams({ store, status, lookMs: role.streamLookMs, logger });
   const app = createApp({
     answers,
     clientAddress: (c) => clientAddress(c as never),
@@ -92,15 +91,7 @@ export async function startService(
   });
   const usersArea = users && createUsersArea({ users, logger, metrics, clientAddress });
   await beforeListening();
-  const server = starting.use(
-    await startHttpServer({
-      fetch: fetchOf(app, usersArea),
-      host,
-      port,
-      reusePort,
-      logger,
-    }),
-  );
+  const server = starting.use(await startHttpServer({ fetch: fetchOf(app, usersArea), host, port, reusePort, logger }));
   gauges(registry, {
     holdfast_http_connections: { help: 'Connections that are open.', read: server.connections },
     holdfast_http_streams: { help: 'Streams of events that are open.', read: streams.openCount },
@@ -132,7 +123,7 @@ interface Role extends AsyncDisposable {
   readonly measure: (registry: Registry) => void;
   readonly health: Health;
   /** The status as streams are sent it. */
-  readonly streamStatus: () => Promise<StreamStatus>;
+  readonly streamStatus: (readiness: Readiness) => StreamStatus;
   /** How often streams look for what is new. */
   readonly streamLookMs: number;
   /** Null where nothing is written. */
@@ -160,7 +151,7 @@ async function startWriting(config: Config, { logger, sources, version }: RoleCo
   starting.use(lockForWriting(dataDir));
   const print = commandOn(dataDir);
   const onStatus = (now: IngestStatus, before: IngestStatus | null): void => logTurn(logger, print, { now, before });
-  const ingest = starting.use(await startIngest({ ...config, sources }, onStatus, logger));
+  const ingest = starting.use(await startIngest({ ...config, sources }, onStatus, { logger, onTimed: noteTimed }));
   const views = starting.use(openViews(config, logger));
   const users = starting.use(openUsers({ dataDir, config: config.users, participantId, logger }));
   let failure: Error | null = null;
@@ -174,12 +165,10 @@ async function startWriting(config: Config, { logger, sources, version }: RoleCo
   failed.catch(() => {});
   const parts = starting.move();
   const { readyLagMaxMs } = config;
-  const ofIngest = { status: () => ingest.status, failure: () => failure, readyLagMaxMs };
-  const health = createHealth(version, views.store, ofIngest);
   return {
     ...views,
-    health,
-    streamStatus: async () => streamStatus(ingest.status, await health.ready(), readyLagMaxMs),
+    health: createHealth(version, views.store, { status: () => ingest.status, failure: () => failure, readyLagMaxMs }),
+    streamStatus: (readiness) => streamStatus(ingest.status, readiness, readyLagMaxMs),
     streamLookMs: 250,
     ingestStatus: () => ingest.status,
     force: config.forceSnapshots ? (options) => ingest.force(options) : null,
@@ -213,21 +202,18 @@ function logTurn(
   else logger.info(about, 'ingest');
 }
 
-/** It reads what another process writes, at some cost each time. */
-const READ_ONLY_LOOK_MS = 1_000;
-
 /** Throws a Refusal where there are no views yet; nothing is created. */
 function openReading(config: Config, { version, logger }: RoleContext): Role {
   using starting = new DisposableStack();
   const standing = starting.use(openStoredStatus(config.dataDir));
   const views = openViews(config, logger);
   const opened = starting.move();
-  const health = createReadOnlyHealth(version, views.store, standing.read);
   return {
     ...views,
-    health,
-    streamStatus: async () => readOnlyStreamStatus(standing.read(), await health.ready()),
-    streamLookMs: READ_ONLY_LOOK_MS,
+    health: createReadOnlyHealth(version, views.store, standing.read),
+    streamStatus: (readiness) => readOnlyStreamStatus(standing.read(), readiness),
+    // It reads what another process writes, at some cost each time.
+    streamLookMs: 1_000,
     ingestStatus: null,
     force: null,
     users: null,

@@ -81,11 +81,6 @@ export function requireAdminFor(caller: Caller, rights: readonly GivenRight[]): 
   else requireUserAdmin(caller);
 }
 
-/** As requireUserAdmin, but every user may read its own record. */
-export function requireSelfOrUserAdmin(caller: Caller, userId: string): void {
-  if (caller.userId !== userId) requireUserAdmin(caller);
-}
-
 /**
  * The identity provider that a request concerns (docs/rules.md, callers). Left empty it is the caller's own, except for a
  * ParticipantAdmin, for whom it is the default one. Throws PERMISSION_DENIED where the caller belongs to another provider,

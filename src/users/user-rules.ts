@@ -4,7 +4,6 @@ import {
   effectiveProvider,
   requireAdminFor,
   requireParticipantAdmin,
-  requireSelfOrUserAdmin,
   requireUserAdmin,
 } from './caller.ts';
 import { parseMask, type UpdateMask, USER_MASK_FIELDS } from './update-mask.ts';
@@ -175,14 +174,14 @@ const USER_BYTES = 1024;
 
 /** A user's record: its own, or another's for those who administer users (docs/rules.md, callers). */
 export function readUser({ users, caller, id, query }: Call<UsersReader>): User {
-  requireSelfOrUserAdmin(caller, id);
+  if (id !== caller.userId) requireUserAdmin(caller);
   const identityProviderId = effectiveProvider(caller, query.identityProviderId);
   return findUser(users, { id, identityProviderId, operation: 'getting user' });
 }
 
 /** The rights of a user, in the caller's provider: the request cannot name another. */
 export function listRights({ users, caller, id }: Call<UsersReader>): readonly Right[] {
-  requireSelfOrUserAdmin(caller, id);
+  if (id !== caller.userId) requireUserAdmin(caller);
   const identityProviderId = effectiveProvider(caller, '');
   findUser(users, { id, identityProviderId, operation: 'list user rights' });
   return users.rights(id);

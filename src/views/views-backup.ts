@@ -3,6 +3,7 @@ import {
   closeSync,
   existsSync,
   fsyncSync,
+  lstatSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -26,10 +27,13 @@ import { lockForWriting } from './store/writer-lock.ts';
  */
 export function backUp(dataDir: string, target: string, { withSecret }: { withSecret: boolean }): void {
   openForReading(dataDir).close();
+  if (target === '') throw new Refusal('DIR: given "", expected the name of a new directory');
   if (!existsSync(dirname(target))) throw new Refusal(`${target}: there is no directory ${dirname(target)}`);
   const partial = `${target}.partial`;
+  // A link to nothing counts too: a directory cannot be renamed over it.
   for (const taken of [target, partial])
-    if (existsSync(taken)) throw new Refusal(`${taken} exists already: remove it, or name another directory`);
+    if (lstatSync(taken, { throwIfNoEntry: false }) !== undefined)
+      throw new Refusal(`${taken} exists already: remove it, or name another directory`);
   mkdirSync(partial, { mode: 0o700 });
   try {
     copyDatabase(viewsFile(dataDir), viewsFile(partial));

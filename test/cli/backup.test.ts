@@ -1,4 +1,14 @@
-import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import DatabaseFile, { type Database } from 'better-sqlite3';
 import { pino } from 'pino';
@@ -147,7 +157,9 @@ describe('a backup and what is restored from it', () => {
 describe('a backup', () => {
   it('is refused a name that is taken or has no directory, and a directory without views', async () => {
     mkdirSync(folder.at('interrupted.partial'));
+    symlinkSync('nowhere', folder.at('link-to-nothing'));
     for (const [from, to, says] of [
+      [data, 'link-to-nothing', 'link-to-nothing exists already'],
       [data, 'whole-backup', 'whole-backup exists already'],
       [data, 'interrupted', 'interrupted.partial exists already: remove it'],
       [data, 'none/backup', 'there is no directory'],

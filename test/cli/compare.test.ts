@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { ReplayOptions } from '../../src/ingest/replay-files.ts';
-import { otherReplica } from '../../src/service/other-holdfast.ts';
+import { otherReplica } from '../../src/service/compare-digests.ts';
 import { openHoldings } from '../support/http/holdings-service.ts';
 import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { type Ended, holdfast } from '../support/program/command.ts';

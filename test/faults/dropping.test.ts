@@ -7,15 +7,15 @@ import { createRandom, type Random } from '../support/ledger/random.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';
 import { soakCount } from '../support/program/soak.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
-import { type Cuts, linesOf, replayInto } from '../support/views/replayed.ts';
+import { type Cuts, type Format, linesOf, replayInto } from '../support/views/replayed.ts';
 import { dumpViews } from '../support/views/views-dump.ts';
 
 /** Bad in one way or another; most still carry an id, so that later archives of what they would have created are bad too. */
 const SPOILED: readonly ((line: string, number: number) => string)[] = [
   (line) => line.slice(0, -2),
   (line) => line.replace('"initialAmount":"', '"initialAmount":"-'),
-  (line) => line.replace('"record_time":"2', '"record_time":"9'),
-  (line) => line.replace('"synchronizer_id"', '"synchronizer"').replace('"target_synchronizer"', '"target"'),
+  (line) => line.replace(/("record_?[tT]ime":")2/, '$19'),
+  (line) => line.replace(/"synchronizer(_id|Id)"/, '"none"').replace(/"target(_synchronizer)?"/, '"nowhere"'),
   (_line, number) => `{"foo":${number}}`,
 ];
 
@@ -67,5 +67,35 @@ describe.each(Array.from({ length: soakCount(3) }, (_, seed) => seed))(
       expect(halted).toBeNull();
       expect(counts).toMatchObject({ updates: 0, decided: quarantined.length });
     }, 120_000);
+  },
+);
+
+/** Of a line that comes again as it should be behind it. */
+it.each([0, 1, 2, 3].flatMap((way) => ['scan', 'ledger-api'].map((format) => [way, format as Format] as const)))(
+  'a bad update stops the feed before it, or is left out of it, wherever it is (way %i, %s)',
+  async (way, format) => {
+    using folder = temporaryDirectory();
+    const random = createRandom(way);
+    const lines = linesOf(randomLedger(oddLedger(61, { updates: 60 })), format);
+    const cuts = (): Cuts => ({ chunkBytes: 1 + random.below(20_000), batchEventsMax: 1 + random.below(200) });
+    const replayed = async (name: string, of: readonly string[], onBadUpdate: 'halt' | 'quarantine' = 'halt') => {
+      await replayInto(folder.at(name), [folder.writeLines('feed.ndjson', [...of])], { ...cuts(), onBadUpdate });
+      return dumpViews(folder.at(name));
+    };
+    const whole = await replayed('whole', lines);
+    const places = [...lines.keys()].filter((at) => at > 0 && SPOILED[way]!(lines[at]!, at) !== lines[at]);
+    for (const at of [places[0]!, random.pick(places), places.at(-1)!]) {
+      const bad = SPOILED[way]!(lines[at]!, at);
+      const [before, after] = [lines.slice(0, at), lines.slice(at)];
+      expect(await replayed(`halted ${at}`, [...before, bad, ...after])).toEqual(
+        await replayed(`before ${at}`, before),
+      );
+      expect(await replayed(`left ${at}`, [...before, bad, ...after], 'quarantine')).toEqual(whole);
+      for (const [name, decision] of [
+        ['halted', 'halted'],
+        ['left', 'quarantined'],
+      ])
+        expect(deadLettersOf(folder.at(`${name} ${at}`))).toMatchObject([{ decision, kind: 'update', offset: at + 1 }]);
+    }
   },
 );

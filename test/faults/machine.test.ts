@@ -39,36 +39,34 @@ describe('a damaged page', () => {
   it('is a separate answer to each request that meets it, and the service continues', async () => {
     const data = folder.at('damaged-reads');
     await replayInto(data, [feed], { snapshotPeriodUs: null });
-    await using service = await startService(['--data', data]);
-    const times = (await service.ask('/status')).body as { snapshots: { migration_id: number; record_time: string }[] };
-    service.program.kill('SIGTERM');
-    await service.program.ended;
+    const listed = await holdfast('snapshots', '--json', '--data', data);
+    const [{ migration_id, record_time }] = JSON.parse(listed.stdout);
     damage(join(data, 'views.db'), ['snapshot', 'owner_total']);
     // A writer reads where each migration's digests continue, and so does not even start.
-    await using again = await startService(['--data', data, '--read-only']);
-    const question = { ...times.snapshots[0], owner_party_ids: ['a::b'] };
-    for (let times = 0; times < 3; times++) {
+    await using service = await startService(['--data', data, '--read-only']);
+    const question = { migration_id, record_time, owner_party_ids: ['a::b'] };
+    for (let times = 0; times < 2; times++) {
       for (const answer of [
-        await again.ask('/v1/holdings/summary', question),
-        await again.ask('/readyz'),
-        await again.ask('/holdfast/v1/stream'),
+        await service.ask('/v1/holdings/summary', question),
+        await service.ask('/readyz'),
+        await service.ask('/holdfast/v1/stream'),
       ]) {
         expect(answer).toMatchObject({
           status: 500,
           body: { error: expect.stringMatching(/^internal server error \(request [0-9a-f-]{36}\)$/) },
         });
       }
-      expect(await again.ask('/livez')).toMatchObject({ status: 200 });
+      expect(await service.ask('/livez')).toMatchObject({ status: 200 });
     }
-    again.program.kill('SIGTERM');
-    expect(await again.program.ended).toMatchObject({ code: 0 });
+    service.program.kill('SIGTERM');
+    expect(await service.program.ended).toMatchObject({ code: 0 });
   });
 
   it('is named by verify wherever it is, and is no backup', async () => {
     const data = folder.at('damaged-anywhere');
     await replayInto(data, [feed], { snapshotPeriodUs: null });
     const whole = readFileSync(join(data, 'views.db'));
-    for (const table of ['snapshot', 'holding', 'held', 'spent', 'owner', 'owner_total', 'setting']) {
+    for (const table of ['snapshot', 'holding', 'owner_total', 'setting']) {
       writeFileSync(join(data, 'views.db'), whole);
       damage(join(data, 'views.db'), [table]);
       const verified = await holdfast('verify', '--data', data);
@@ -95,26 +93,21 @@ describe('a damaged page', () => {
       expect(ended.code, args[0]).toBe(1);
       expectOneLine(ended, says);
     }
-    const verified = await holdfast('verify', '--data', data);
-    expect(verified.code).toBe(5);
-    expect(verified.stdout).toMatch(/^owner_total: expected an intact table/m);
   });
 });
 
 describe('a value that views.db cannot have', () => {
-  it.each([
-    ['setting', 'followed', '{'],
-    ['migration', 'seed_times', '{'],
-  ])('ends the writer with what to do, and is named by it: %s.%s %s', async (table, column, value) => {
-    const data = folder.at(`damaged-${column}-${value}`);
-    await replayInto(data, [feed], { snapshotPeriodUs: null });
+  it('ends the writer with what to do, and is named by it', async () => {
+    const data = folder.at('damaged-followed');
+    await replayInto(data, []);
     const db = new DatabaseFile(join(data, 'views.db'));
-    db.exec(`UPDATE ${table} SET ${column} = '${value}'`);
+    db.exec(`UPDATE setting SET followed = '{'`);
     db.close();
     const ended = await runProgram(['serve', '--port', '0', '--data', data]);
     expect(ended.code).toBe(1);
-    const says = '^holdfast: --data .*: a database there is damaged: restore a backup, .*';
-    expectOneLine(ended, new RegExp(`${says}\\(views\\.db: ${table}\\.${column}: .*\\)$`));
+    const says =
+      /^holdfast: --data .*: a database there is damaged: restore a backup, .*\(views\.db: setting\.followed: .*\)$/;
+    expectOneLine(ended, says);
   });
 
   it('is named where a dead letter is shown', async () => {
@@ -124,14 +117,11 @@ describe('a value that views.db cannot have', () => {
     db.exec(`UPDATE dead_letter SET place = 'x'`);
     db.close();
     const listed = await holdfast('dead-letters', 'list', '--data', data);
-    const served = await runProgram(['serve', '--port', '0', '--data', data]);
-    for (const ended of [listed, served]) {
-      expect(ended.code).toBe(1);
-      expectOneLine(
-        ended,
-        /^holdfast: --data .*: a database there is damaged: .*\(views\.db: dead_letter\.place: .*\)$/,
-      );
-    }
+    expect(listed.code).toBe(1);
+    expectOneLine(
+      listed,
+      /^holdfast: --data .*: a database there is damaged: .*\(views\.db: dead_letter\.place: .*\)$/,
+    );
   });
 });
 
@@ -183,11 +173,11 @@ describe.concurrent('a clock that jumps back', () => {
     const preload = `data:text/javascript,${encodeURIComponent(`
       const real = Date.now;
       const start = real();
-      Date.now = () => (real() - start < 2500 ? real() : real() - 3600000);
+      Date.now = () => (real() - start < 1500 ? real() : real() - 3600000);
     `)}`;
     const data = folder.at('clock');
     const fifo = folder.namedPipe('fifo');
-    const lines = readFileSync(feed, 'utf8').split('\n').slice(0, 400);
+    const lines = readFileSync(feed, 'utf8').split('\n').slice(0, 250);
     await using service = await startService(['--data', data, '--file', fifo], { preload });
     const pipe = createWriteStream(fifo);
     // Without a pause as long as one batch may stay open, from before the jump until after it.
@@ -196,7 +186,7 @@ describe.concurrent('a clock that jumps back', () => {
       await sleep(10);
     }
     const isApplied = (_status: number, body: unknown): boolean =>
-      (body as { counts: { updates: number } }).counts.updates > 350;
+      (body as { counts: { updates: number } }).counts.updates > 200;
     await service.until('/status', isApplied);
     pipe.end();
     await service.until('/readyz', isReady);

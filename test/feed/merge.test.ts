@@ -45,56 +45,50 @@ function mergeAll(rows: readonly Row[], arrival: readonly Row[], take = 3): stri
 const NONE = new Set<number>();
 
 describe('the order of several partitions', () => {
-  const cases: { name: string; given: string; merged: string }[] = [
-    {
-      name: 'goes by record time',
-      given: '0 0 10 a\n0 0 30 a\n1 0 20 b\n1 0 40 b',
-      merged: '0 0 10 a\n1 0 20 b\n0 0 30 a\n1 held',
-    },
-    {
-      name: 'goes by migration before record time',
-      given: '0 1 5 a\n0 1 6 a\n1 0 90 b\n1 1 7 b',
-      merged: '1 0 90 b\n0 1 5 a\n0 1 6 a\n1 held',
-    },
-    {
-      name: 'takes the imports of a migration first',
-      given: '0 1 5 a\n0 1 6 a\n1 1 import b\n1 1 import b\n1 1 9 b',
-      merged: '1 1 import b\n1 1 import b\n0 1 5 a\n0 1 6 a\n1 held',
-    },
-    {
-      name: 'goes by synchronizer at one time, and not by partition',
-      given: '0 0 5 b\n0 0 9 b\n1 0 5 a\n1 0 9 a',
-      merged: '1 0 5 a\n0 0 5 b\n1 0 9 a\n1 held',
-    },
-    {
-      name: 'puts a checkpoint after every update of its time',
-      given: '0 0 5 checkpoint\n0 0 9 a\n1 0 5 b\n1 0 6 b\n1 0 10 b',
-      merged: '1 0 5 b\n0 0 5 checkpoint\n1 0 6 b\n0 0 9 a\n1 held',
-    },
-    {
-      name: 'puts equal checkpoints in the order of their partitions',
-      given: '1 0 5 checkpoint\n1 0 9 b\n0 0 5 checkpoint\n0 0 8 a',
-      merged: '0 0 5 checkpoint\n1 0 5 checkpoint\n0 0 8 a\n1 held',
-    },
-    {
-      name: 'keeps what has no time directly after its predecessor',
-      given: '0 0 10 a\n0 -\n0 -\n0 0 30 a\n1 0 20 b\n1 -\n1 0 40 b',
-      merged: '0 0 10 a\n0 -\n0 -\n1 0 20 b\n1 -\n0 0 30 a\n1 held',
-    },
-    {
-      name: 'takes what has no time and no predecessor first, by partition',
-      given: '1 -\n1 0 5 b\n0 -\n0 0 9 a',
-      merged: '0 -\n1 -\n1 0 5 b\n1 held',
-    },
-    {
-      name: "never changes a partition's own order",
-      given: '0 0 50 a\n0 0 10 b\n0 0 60 a\n1 0 55 c\n1 0 70 c',
-      merged: '0 0 50 a\n0 0 10 b\n1 0 55 c\n0 0 60 a\n1 held',
-    },
-    { name: 'holds everything while one partition has shown nothing', given: '0 0 1 a\n0 0 2 a', merged: '2 held' },
-  ];
-
-  it.each(cases)('$name', ({ given, merged }) => {
+  it.each([
+    ['goes by record time', '0 0 10 a\n0 0 30 a\n1 0 20 b\n1 0 40 b', '0 0 10 a\n1 0 20 b\n0 0 30 a\n1 held'],
+    [
+      'goes by migration before record time',
+      '0 1 5 a\n0 1 6 a\n1 0 90 b\n1 1 7 b',
+      '1 0 90 b\n0 1 5 a\n0 1 6 a\n1 held',
+    ],
+    [
+      'takes the imports of a migration first',
+      '0 1 5 a\n0 1 6 a\n1 1 import b\n1 1 import b\n1 1 9 b',
+      '1 1 import b\n1 1 import b\n0 1 5 a\n0 1 6 a\n1 held',
+    ],
+    [
+      'goes by synchronizer at one time, and not by partition',
+      '0 0 5 b\n0 0 9 b\n1 0 5 a\n1 0 9 a',
+      '1 0 5 a\n0 0 5 b\n1 0 9 a\n1 held',
+    ],
+    [
+      'puts a checkpoint after every update of its time',
+      '0 0 5 checkpoint\n0 0 9 a\n1 0 5 b\n1 0 6 b\n1 0 10 b',
+      '1 0 5 b\n0 0 5 checkpoint\n1 0 6 b\n0 0 9 a\n1 held',
+    ],
+    [
+      'puts equal checkpoints in the order of their partitions',
+      '1 0 5 checkpoint\n1 0 9 b\n0 0 5 checkpoint\n0 0 8 a',
+      '0 0 5 checkpoint\n1 0 5 checkpoint\n0 0 8 a\n1 held',
+    ],
+    [
+      'keeps what has no time directly after its predecessor',
+      '0 0 10 a\n0 -\n0 -\n0 0 30 a\n1 0 20 b\n1 -\n1 0 40 b',
+      '0 0 10 a\n0 -\n0 -\n1 0 20 b\n1 -\n0 0 30 a\n1 held',
+    ],
+    [
+      'takes what has no time and no predecessor first, by partition',
+      '1 -\n1 0 5 b\n0 -\n0 0 9 a',
+      '0 -\n1 -\n1 0 5 b\n1 held',
+    ],
+    [
+      "never changes a partition's own order",
+      '0 0 50 a\n0 0 10 b\n0 0 60 a\n1 0 55 c\n1 0 70 c',
+      '0 0 50 a\n0 0 10 b\n1 0 55 c\n0 0 60 a\n1 held',
+    ],
+    ['holds everything while one partition has shown nothing', '0 0 1 a\n0 0 2 a', '2 held'],
+  ])('%s', (_, given, merged) => {
     const rows = rowsOf(given);
     const withSilentPartition = merged === '2 held' ? [...rows, parseRow('1 -')] : rows;
     expect(mergeAll(withSilentPartition, rows)).toEqual(merged.split('\n'));

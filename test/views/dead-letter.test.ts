@@ -1,10 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  createStatusReporter,
-  type IngestStatus,
-  noTimings,
-  type StatusReporter,
-} from '../../src/ingest/ingest-status.ts';
+import { FILE_KIND } from '../../src/feed/file/file-source.ts';
+import { createStatusReporter, type IngestStatus, type StatusReporter } from '../../src/ingest/ingest-status.ts';
 import { FAULT_CODES } from '../../src/ledger/bad-update.ts';
 import { ADVICE, commandOn, LIST, nextText, plainCommand } from '../../src/views/dead-letter-advice.ts';
 import {
@@ -14,11 +10,12 @@ import {
   type Decision,
   openDeadLetters,
 } from '../../src/views/store/dead-letter-store.ts';
+import { preparePositions } from '../../src/views/write/positions.ts';
 import { ViewsWriter } from '../../src/views/write/writer.ts';
 import { clockTime, parseLedger } from '../support/ledger/parse-ledger.ts';
 import { listedCommands } from '../support/program/command.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
-import { watchStatements } from '../support/program/watched-statements.ts';
+import { decodeAlone } from '../support/views/inline-feed.ts';
 import { linesOf, replayInto, WRITER_OPTIONS } from '../support/views/replayed.ts';
 
 /** The second message of a file, which a field makes bad and which halts the ingest. */
@@ -170,57 +167,94 @@ it('says of the archive of what a dead letter would have created that it was lef
   expect(await codesOf([bad, ...later], 'quarantine')).toEqual(['bad_field', 'create_left_out']);
 });
 
-/** A look-up in a tree of any size, or the rows that came since the last status. */
-const PAGES_MAX = 16;
 const BYTES = Buffer.alloc(1_000);
 const { id: _, ...FACTS } = HALTING_DEAD_LETTER;
 const DEAD_LETTER = { ...FACTS, sha256: Buffer.alloc(32), length: BYTES.length, bytes: BYTES, createdAt: 0 };
 
-function leave(writer: ViewsWriter, decision: Decision, count = 1): void {
-  writer.db.transaction(() => {
-    for (let i = 0; i < count; i++) writer.deadLetters.insert({ ...DEAD_LETTER, decision });
-  })();
-}
-
-it('looks at few pages for each status, however many there are, and whatever is halted, decided or undone', () => {
+it('counts dead letters for each status, whatever is halted, decided or undone since', () => {
   using folder = temporaryDirectory();
-  using watched = watchStatements();
   using writer = new ViewsWriter(folder.path, WRITER_OPTIONS);
-  leave(writer, 'quarantined', 2_000);
-  leave(writer, 'halted');
+  const leave = (decision: Decision, count = 1): void => {
+    for (let i = 0; i < count; i++) writer.deadLetters.insert({ ...DEAD_LETTER, decision });
+  };
+  leave('quarantined', 20);
+  leave('halted');
   const { status, last } = statusOf(writer);
-  status.report({ halted: writer.deadLetters.halted() });
-  expect(last()).toEqual({ quarantined: 2_000, halted: 1 });
-
   const reported = (change: Parameters<typeof status.report>[0] = {}): object => {
-    for (const statement of watched.statements) statement.pagesMost = 0;
     status.report(change);
-    expect(watched.statements.filter(({ pagesMost }) => pagesMost > PAGES_MAX)).toEqual([]);
     return last();
   };
-  for (let i = 0; i < 3; i++) expect(reported()).toEqual({ quarantined: 2_000, halted: 1 });
+  expect(reported({ halted: writer.deadLetters.halted() })).toEqual({ quarantined: 20, halted: 1 });
   writer.resolve(status.state.halted!, 'dropped', { moveOn: false });
-  leave(writer, 'quarantined', 10);
-  expect(reported({ halted: null })).toEqual({ quarantined: 2_010, dropped: 1 });
-  leave(writer, 'halted');
-  for (let i = 0; i < 3; i++) expect(reported()).toEqual({ quarantined: 2_010, dropped: 1, halted: 1 });
+  leave('quarantined', 10);
+  expect(reported({ halted: null })).toEqual({ quarantined: 30, dropped: 1 });
+  leave('halted');
+  for (let i = 0; i < 2; i++) expect(reported()).toEqual({ quarantined: 30, dropped: 1, halted: 1 });
   const undone = writer.db.transaction(() => {
     writer.deadLetters.decide(writer.deadLetters.halted()!, 'applied');
-    leave(writer, 'quarantined', 10);
+    leave('quarantined', 10);
     throw new Error('undone');
   });
   expect(undone).toThrow('undone');
-  expect(reported()).toEqual({ quarantined: 2_010, dropped: 1, halted: 1 });
-
+  expect(reported()).toEqual({ quarantined: 30, dropped: 1, halted: 1 });
   const again = statusOf(writer);
   again.status.report({});
-  expect(again.last()).toEqual({ quarantined: 2_010, dropped: 1, halted: 1 });
+  expect(again.last()).toEqual({ quarantined: 30, dropped: 1, halted: 1 });
 });
 
 function statusOf(writer: ViewsWriter): { readonly status: StatusReporter; readonly last: () => object } {
   let deadLetters: IngestStatus['deadLetters'] = {};
-  const status = createStatusReporter(writer, noTimings(), (reported) => {
+  const status = createStatusReporter(writer, (reported) => {
     ({ deadLetters } = reported);
   });
   return { status, last: () => deadLetters };
 }
+
+/** PRAGMA synchronous: what a commit of the feed waits for, and what one of a person waits for. */
+const [NORMAL, FULL] = [1, 2];
+
+describe('what a person decides', () => {
+  it('is on disk before it is answered, and the feed is not slowed by that', async () => {
+    using directory = temporaryDirectory();
+    const data = directory.at('data');
+    const [first = '', second = ''] = linesOf(parseLedger('00:01 : +a alice 10\n00:12 : -a'), 'scan');
+    await replayInto(data, [directory.writeLines('feed.ndjson', [first, '{"foo":1}'])]);
+    const commits: unknown[] = [];
+    using writer = new ViewsWriter(data, {
+      ...WRITER_OPTIONS,
+      positions: (db) => {
+        const save = preparePositions(db);
+        return (partitions) => {
+          commits.push(db.pragma('synchronous', { simple: true }));
+          save(partitions);
+        };
+      },
+    });
+    const committed = (): unknown[] => commits.splice(0);
+    const message = (offset: number, line: string) => decodeAlone({ lane: 'file', offset, bytes: Buffer.from(line) });
+
+    writer.beginSource({ name: 'feed.ndjson', kind: FILE_KIND });
+    writer.resolve(writer.deadLetters.halted()!, 'dropped', { moveOn: true });
+    expect(committed().at(-1)).toBe(FULL);
+    expect(writer.apply(message(3, second))).toEqual({ done: true });
+    writer.commit();
+    expect(committed()).toEqual([NORMAL]);
+    expect(writer.apply(message(4, '{"foo":2}'))).toMatchObject({ done: false });
+    expect(committed()).toEqual([NORMAL]);
+    const halted = writer.deadLetters.halted()!;
+    expect(writer.retry(halted, message(4, '{"foo":2}'))?.field).toBe('message');
+    expect(writer.deadLetters.halted()).toEqual(halted);
+    committed();
+    const third = second
+      .replace('"update_id":"', '"update_id":"00')
+      .replace('00:12:00', '00:13:00')
+      .replace(/"events_by_id":.*$/, '"root_event_ids":[],"events_by_id":{}}');
+    expect(writer.retry(halted, message(4, third))).toBeNull();
+    expect(committed().at(-1)).toBe(FULL);
+    expect(writer.deadLetters.halted()).toBeNull();
+    writer.force({ maySeal: true });
+    expect(committed().at(-1)).toBe(FULL);
+    writer.commit();
+    expect(committed()).toEqual([NORMAL]);
+  });
+});

@@ -1,13 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { FILE_KIND } from '../../src/feed/file/file-source.ts';
-import { isMachineError } from '../../src/machine-errors.ts';
 import { openForReading } from '../../src/views/store/database.ts';
-import { ViewsWriter } from '../../src/views/write/writer.ts';
 import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { holdfast } from '../support/program/command.ts';
 import { freshDirectory } from '../support/program/fresh-directory.ts';
-import { fileBatches } from '../support/views/inline-feed.ts';
-import { linesOf, replayInto, WRITER_OPTIONS } from '../support/views/replayed.ts';
+import { linesOf, replayInto } from '../support/views/replayed.ts';
 import { dumpViews } from '../support/views/views-dump.ts';
 
 const SECOND_US = 1_000_000;
@@ -52,17 +48,6 @@ describe('a gap of more than 10,000 snapshots', () => {
     expect(dumpViews(directory.at('long'))).toEqual(await wantedViews());
   });
 
-  it('bounds one transaction of several shorter gaps too', async () => {
-    const text = ['02', '04', '06'].map((hour) => `${hour}:00 =${hour} : +${hour} bob 1`).join('\n');
-    const counts: number[] = [];
-    const onProgress = (): void => void counts.push(snapshotsIn('long'));
-    await replayInto(directory.at('long'), [feedOf('long', `${BEFORE}\n${text}`)], { ...PERIOD, onProgress });
-    expect(Math.max(...counts.map((count, i) => count - (counts[i - 1] ?? 0)))).toBeLessThanOrEqual(SNAPSHOTS_MAX);
-    const single = { ...PERIOD, chunkBytes: 64, batchEventsMax: 1 };
-    await replayInto(directory.at('single'), [feedOf('single', `${BEFORE}\n${text}`)], single);
-    expect(dumpViews(directory.at('long'))).toEqual(dumpViews(directory.at('single')));
-  });
-
   it.each(['halt', 'quarantine'] as const)(
     'seals nothing where the update behind it is bad (%s)',
     async (onBadUpdate) => {
@@ -88,29 +73,5 @@ describe('a gap of more than 10,000 snapshots', () => {
     await replayInto(directory.at('long'), [feed], PERIOD);
     expect(await holdfast('verify', '--data', directory.at('long'))).toMatchObject({ code: 0 });
     expect(dumpViews(directory.at('long'))).toEqual(await wantedViews());
-  });
-
-  it('gives the same rows where the disk is full at a part, and then is not', async () => {
-    using writer = new ViewsWriter(directory.at('.'), { ...WRITER_OPTIONS, ...PERIOD });
-    writer.beginSource({ name: 'long', kind: FILE_KIND });
-    let failures = 0;
-    for await (const chunk of fileBatches(feedOf('long', LONG))) {
-      for (let isDone = false; !isDone; ) {
-        const pages = writer.db.pragma('page_count', { simple: true }) as number;
-        try {
-          writer.db.pragma(`max_page_count = ${pages + 3}`);
-          isDone = writer.apply(chunk).done;
-        } catch (error) {
-          if (!isMachineError(error, 'full')) throw error;
-          failures += 1;
-          writer.db.pragma(`max_page_count = ${pages + 10_000}`);
-          isDone = writer.apply(chunk).done;
-        }
-      }
-      writer.db.pragma('max_page_count = 1000000');
-      writer.commit();
-    }
-    expect(failures).toBeGreaterThan(1);
-    expect(dumpViews(directory.at('.'))).toEqual(await wantedViews());
   });
 });

@@ -16,7 +16,7 @@ import {
   PositionMoved,
   preparePositions,
 } from '../../src/views/write/positions.ts';
-import { PossibleGap } from '../../src/views/write/possible-gap.ts';
+import { PossibleGap } from '../../src/views/write/source-start.ts';
 import { ViewsWriter, type WriterOptions } from '../../src/views/write/writer.ts';
 import { emptyUpdate } from '../support/ledger/empty-update.ts';
 import { parseLedger } from '../support/ledger/parse-ledger.ts';
@@ -93,32 +93,6 @@ describe('where a topic begins', () => {
       ['1', { start: '7', resumeToken: '10', sha256: expect.any(Buffer) }],
       ['2', { start: '0', resumeToken: '0', sha256: null }],
     ]);
-  });
-
-  it('is stored by the next try where the first one fails, also of a partition that comes later', () => {
-    const fault = new Error('the transaction fails');
-    let failures = 0;
-    using writer = following({
-      positions: (db) => {
-        const save = preparePositions(db);
-        return (partitions) => {
-          save(partitions);
-          if (partitions.size > failures && failures < 2) {
-            failures += 1;
-            throw fault;
-          }
-        };
-      },
-    });
-    expect(() => writer.followSource(startOf(3))).toThrow(fault);
-    expect(stored()).toEqual([null]);
-    writer.followSource(startOf(3));
-    applyOf(writer, { partition: 0, offset: 3 }, emptyUpdate('s', 1));
-    writer.commit();
-    expect(() => writer.followSource(startOf(3, 0))).toThrow(fault);
-    expect(stored()).toEqual([IDENTITY, ['0', '3', '4', 1]]);
-    writer.followSource(startOf(3, 0));
-    expect(stored()).toEqual([IDENTITY, ['0', '3', '4', 1], ['1', '0', '0', 0]]);
   });
 
   it('is known before a message: one of another partition is not applied', () => {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { expiryRound } from '../../src/ledger/coin.ts';
-import { addTo, decodeVersion, encodeVersion, noSums, type Sums, takeFrom } from '../../src/views/store/totals.ts';
+import { addTo, decodeVersion, encodeVersion, noSums, type Sums, takeFrom } from '../../src/views/store/stored-rows.ts';
 import { holdingFee } from '../support/ledger/holding-fee.ts';
 
 const INT64_MAX = 2n ** 63n - 1n;

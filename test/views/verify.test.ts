@@ -2,17 +2,16 @@ import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import DatabaseFile from 'better-sqlite3';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FILE_KIND, openFileSource } from '../../src/feed/file/file-source.ts';
-import { decodeVersion, encodeVersion } from '../../src/views/store/totals.ts';
+import { openFileSource } from '../../src/feed/file/file-source.ts';
+import { decodeVersion, encodeVersion } from '../../src/views/store/stored-rows.ts';
 import type { Difference } from '../../src/views/verify/verify-context.ts';
 import { verifyViews } from '../../src/views/verify/verify-views.ts';
-import { ViewsWriter } from '../../src/views/write/writer.ts';
 import { oddLedger } from '../support/ledger/options.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';
 import { holdfast } from '../support/program/command.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../support/program/temporary-directory.ts';
-import { fileBatches, openInlineFeed } from '../support/views/inline-feed.ts';
-import { linesOf, replayInto, WRITER_OPTIONS } from '../support/views/replayed.ts';
+import { openInlineFeed } from '../support/views/inline-feed.ts';
+import { linesOf, replayInto } from '../support/views/replayed.ts';
 
 /** An owner got a coin in the interval: without any change a version only repeats the one before it. */
 const CHANGED_TOTAL =
@@ -152,14 +151,10 @@ const NAMED_INSTEAD: Readonly<Record<string, readonly string[]>> = {
   snapshot: ['migration'],
 };
 
-function expectNamed(table: string, found: readonly Difference[], where: string): void {
-  if (OF_EACH_OTHER.includes(table)) return expect(text(found), where).toMatch(new RegExp(`${table}|changes_digest`));
+function expectNamed(table: string, found: readonly Difference[]): void {
+  if (OF_EACH_OTHER.includes(table)) return expect(text(found)).toMatch(new RegExp(`${table}|changes_digest`));
   const may = [table, ...(NAMED_INSTEAD[table] ?? [])];
-  const named = new Set(found.map((each) => each.table));
-  expect(
-    [...named].some((each) => may.includes(each)),
-    `${where}: ${[...named]}`,
-  ).toBe(true);
+  expect(found.map((each) => each.table).filter((each) => may.includes(each))).not.toEqual([]);
 }
 
 const KEYS: Readonly<Record<string, string>> = {
@@ -202,14 +197,12 @@ describe('verify', () => {
   });
 
   it.each(cellsOf(CHANGES))('finds a change of %s: %s', (table, change, condition = 'true') => {
-    for (const share of [0.2, 0.99]) {
-      const dataDir = damaged((db) => {
-        const row = rowAt(db, table!, condition, share);
-        const { changes } = db.prepare(`UPDATE ${table} SET ${change} WHERE ${row}`).run();
-        expect(changes).toBe(1);
-      });
-      expectNamed(table!, verify(dataDir), `row at ${share}`);
-    }
+    const dataDir = damaged((db) => {
+      const row = rowAt(db, table!, condition, 0.5);
+      const { changes } = db.prepare(`UPDATE ${table} SET ${change} WHERE ${row}`).run();
+      expect(changes).toBe(1);
+    });
+    expectNamed(table!, verify(dataDir));
   });
 
   it.each([
@@ -223,25 +216,21 @@ describe('verify', () => {
     ['snapshot', 'forced = 1'],
     ['snapshot', 'seq = (SELECT max(seq) FROM snapshot)'],
   ])('finds a missing row of %s where %s', (table, condition) => {
-    for (const share of [0.1, 0.7]) {
-      const dataDir = damaged((db) => {
-        const { changes } = db.prepare(`DELETE FROM ${table} WHERE ${rowAt(db, table, condition, share)}`).run();
-        expect(changes).toBe(1);
-      });
-      expectNamed(table!, verify(dataDir), `row at ${share}`);
-    }
+    const dataDir = damaged((db) => {
+      const { changes } = db.prepare(`DELETE FROM ${table} WHERE ${rowAt(db, table, condition, 0.5)}`).run();
+      expect(changes).toBe(1);
+    });
+    expectNamed(table!, verify(dataDir));
   });
 
   it.each(cellsOf(DOUBLED))('finds a doubled row of %s: %s', (table, changes) => {
-    for (const share of [0.1, 0.8]) {
-      const dataDir = damaged((db) => {
-        const row = rowAt(db, table!, 'true', share);
-        const values = valuesWith(db, table!, changes!);
-        const inserted = db.prepare(`INSERT INTO ${table} SELECT ${values} FROM ${table} WHERE ${row}`).run();
-        expect(inserted.changes).toBe(1);
-      });
-      expectNamed(table!, verify(dataDir), `row at ${share}`);
-    }
+    const dataDir = damaged((db) => {
+      const row = rowAt(db, table!, 'true', 0.5);
+      const values = valuesWith(db, table!, changes!);
+      const inserted = db.prepare(`INSERT INTO ${table} SELECT ${values} FROM ${table} WHERE ${row}`).run();
+      expect(inserted.changes).toBe(1);
+    });
+    expectNamed(table!, verify(dataDir));
   });
 
   it('finds a contract both held and spent, and a contract that is there twice', () => {
@@ -309,33 +298,16 @@ describe('verify', () => {
   });
 });
 
-describe('verify while a writer runs', () => {
-  it('sees no difference, whatever is committed between two of its steps', async () => {
-    using folder = temporaryDirectory();
-    const lines = linesOf(randomLedger(oddLedger(41, { updates: 900, migrations: 2 })), 'scan');
-    const feed = folder.writeLines('feed.ndjson', lines);
-    await replayInto(folder.at('data'), [folder.writeLines('first.ndjson', lines.slice(0, 200))], {
-      chunkBytes: 50_000,
-    });
-    using writer = new ViewsWriter(folder.at('data'), WRITER_OPTIONS);
-    writer.beginSource({ name: feed, kind: FILE_KIND });
-    const found: unknown[] = [];
-    const verifyAgain = (): ReturnType<typeof verifyViews> =>
-      verifyViews(folder.at('data'), (difference) => found.push(difference));
-    let steps = verifyAgain();
-    let completed = 0;
-    for await (const chunk of fileBatches(feed, { chunkBytes: 3_000 })) {
-      expect(writer.apply(chunk)).toEqual({ done: true });
-      if (chunk.length % 2 === 0) writer.commit();
-      if (steps.next().done !== true) continue;
-      completed++;
-      steps = verifyAgain();
-    }
-    writer.commit();
-    while (steps.next().done !== true);
-    expect(found).toEqual([]);
-    expect(completed).toBeGreaterThan(3);
-  });
+it('verifies one moment, whatever a writer commits meanwhile', async () => {
+  using folder = temporaryDirectory();
+  const lines = linesOf(randomLedger(oddLedger(41, { updates: 300, migrations: 2 })), 'scan');
+  await replayInto(folder.at('data'), [folder.writeLines('first.ndjson', lines.slice(0, 200))]);
+  const found: unknown[] = [];
+  const steps = verifyViews(folder.at('data'), (difference) => found.push(difference));
+  for (let step = steps.next(); step.done !== true && step.value.phase !== 'sealed'; step = steps.next());
+  await replayInto(folder.at('data'), [folder.writeLines('feed.ndjson', lines)]);
+  while (steps.next().done !== true);
+  expect(found).toEqual([]);
 });
 
 describe('holdfast verify', () => {
@@ -363,25 +335,6 @@ describe('holdfast verify', () => {
     );
     expect(stdout).toMatch(/^snapshot; migration \d+, 2025-02-12T00:\d0:00Z: expected \d+ contracts of \d+ owners, /m);
     expect(stdout).toMatch(/\n\d+ differences: \d+ snapshots, 12 owners\n$/);
-  });
-
-  it('names a table whose pages are damaged, and looks at the others all the same', async () => {
-    using folder = temporaryDirectory();
-    const dataDir = await replayed(folder);
-    const db = new DatabaseFile(join(dataDir, 'views.db'));
-    db.pragma('wal_checkpoint(TRUNCATE)');
-    const pages = db
-      .prepare<[], number>(`SELECT pageno FROM dbstat WHERE name = 'holding' AND pagetype = 'leaf'`)
-      .pluck()
-      .all();
-    db.close();
-    const bytes = readFileSync(join(dataDir, 'views.db'));
-    bytes.fill(0xa5, (pages[1]! - 1) * 4096, (pages[1]! - 1) * 4096 + 2048);
-    writeFileSync(join(dataDir, 'views.db'), bytes);
-    const { code, stdout } = await holdfast('verify', '--data', dataDir);
-    expect(code).toBe(5);
-    expect(stdout).toMatch(/^holding: expected an intact table and indexes; found /m);
-    expect(stdout).toMatch(/differences: \d+ snapshots/);
   });
 
   it('does not take a file that is no database for views', async () => {

@@ -10,11 +10,8 @@ export const TOPIC_KIND: SourceKind<TopicSettings, TopicTelemetry> = {
   locationOf: ({ lane, offset }) => ({ partition: Number(lane), offset }),
   // Loaded only in the thread that reads: kafkajs is large, and the writer's thread does not need it.
   async open(settings, context) {
-    const { directoryId, ...known } = context;
-    const { brokers, ssl, sasl, group, ...rest } = settings;
-    const connection = { brokers, ssl, sasl };
     const { openKafkaSource } = await import('./kafka-source.ts');
-    return openKafkaSource({ ...rest, ...known, connection, group: group ?? `holdfast-${directoryId}` });
+    return openKafkaSource({ ...settings, ...context, group: settings.group ?? `holdfast-${context.directoryId}` });
   },
   status(name, { telemetry, lanes, refused, mayLeaveGap, appliedRecordTime }) {
     const stored = positionsOf(lanes);

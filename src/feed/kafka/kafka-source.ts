@@ -7,17 +7,13 @@ import {
   type SourceContext,
   type SourceStart,
 } from '../source.ts';
-import { createKafkaClient, type KafkaConnection, type TopicSettings } from './kafka-client.ts';
+import { createKafkaClient, type TopicSettings } from './kafka-client.ts';
 import { describeKafkaError, isTransient, MayPass, RETRY_READING } from './kafka-errors.ts';
 import { lackingTexts, NOTHING_READ, positionsOf, startOf, type TopicTelemetry } from './kafka-positions.ts';
 import { openSession, type Session } from './kafka-session.ts';
 
-export interface KafkaSourceOptions
-  extends Pick<TopicSettings, 'topic' | 'partitionIdleMs'>,
-    Pick<SourceContext, 'migrationId' | 'stored' | 'logger'> {
-  readonly connection: KafkaConnection;
-  readonly group: string;
-}
+export type KafkaSourceOptions = TopicSettings &
+  Pick<SourceContext, 'migrationId' | 'stored' | 'logger'> & { readonly group: string };
 
 const BATCH_MESSAGES_MAX = 2_000;
 
@@ -27,13 +23,13 @@ const BATCH_MESSAGES_MAX = 2_000;
  */
 export function openKafkaSource(options: KafkaSourceOptions): Source<TopicTelemetry> {
   const { topic, logger } = options;
-  const kafka = createKafkaClient(options.connection, logger);
+  const kafka = createKafkaClient(options, logger);
   const positions = positionsOf(options.stored.lanes);
   const stored = new Map([...positions].map(([partition, { nextOffset }]) => [partition, nextOffset]));
   /** What the positions belong to; null before the topic was found. */
   let { identity } = options.stored;
   let session: Session | null = null;
-  const connecting = `connecting to Kafka at ${options.connection.brokers.join(',')}`;
+  const connecting = `connecting to Kafka at ${options.brokers.join(',')}`;
   /** The batch that could not be read last, which is fetched twice: the connection may have damaged it. */
   let damaged = '';
   /** Why nothing is read, while there is no session. */

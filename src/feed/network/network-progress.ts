@@ -1,21 +1,10 @@
 import { formatTime, type Micros } from '../../ledger/time.ts';
 import type { Pause } from '../../retry.ts';
-import {
-  type Message,
-  notShown,
-  type Source,
-  type SourceContext,
-  type SourceKind,
-  type SourceState,
-  type SourceStatus,
-} from '../source.ts';
+import { type Message, notShown, type Source, type SourceContext, type SourceKind } from '../source.ts';
 import { type ImportMessage, LANE } from './snapshot-import.ts';
 
 /** How often a long step is reported in the log. */
 const REPORT_MS = 10_000;
-/** The pace of a catch-up is that of about this long: a ledger's traffic changes. */
-const PACE_MS = 30_000;
-const PACE_STEP_MS = 100;
 
 /** What the reading thread of a network source knows. Clock times in milliseconds since 1970. */
 export interface NetworkTelemetry {
@@ -57,7 +46,8 @@ export class NetworkProgress {
   #stored: string | null;
   /** An end of the ledger, and when it was asked for. It is reached once all up to there is stored. */
   #end: { readonly at: number; readonly isStored: (resumeToken: string | null) => boolean } | null = null;
-  #pace: { readonly at: number; readonly recordTime: Micros }[] = [];
+  /** Where a catch-up began, which the pace is measured from. */
+  #begun: { readonly at: number; readonly recordTime: Micros } | null = null;
   #reportedMs = performance.now();
 
   constructor(
@@ -130,7 +120,7 @@ export class NetworkProgress {
   /** How far the ledger is read. `at`: our clock when that was asked for. */
   advance(recordTime: Micros | null, { at, isEnd }: { readonly at: number; readonly isEnd: boolean }): void {
     const known = { stopped: null, newestRecordTime: recordTime };
-    if (isEnd) this.#pace = [];
+    if (isEnd) this.#begun = null;
     if (isEnd || recordTime === null) {
       const lagSeconds = isEnd ? 0 : null;
       return this.answered({ ...known, lagSeconds }, { seconds_left: lagSeconds });
@@ -167,13 +157,10 @@ export class NetworkProgress {
     this.log('info', message, fields);
   }
 
-  /** Null where nothing is known yet, and where the ledger is faster than it is read. */
+  /** At the pace since the last end. Null where the ledger is faster than it is read. */
   #secondsLeft(recordTime: Micros, at: number): number | null {
-    if (at - (this.#pace.at(-1)?.at ?? 0) >= PACE_STEP_MS) this.#pace.push({ at, recordTime });
-    while (this.#pace.length > 2 && at - this.#pace[1]!.at > PACE_MS) this.#pace.shift();
-    const first = this.#pace[0];
-    if (first === undefined || at <= first.at) return null;
-    const pace = (recordTime - first.recordTime) / 1000 / (at - first.at);
+    this.#begun ??= { at, recordTime };
+    const pace = (recordTime - this.#begun.recordTime) / 1000 / (at - this.#begun.at || Infinity);
     const behindMs = at - recordTime / 1000;
     return pace > 1 && behindMs > 0 ? Math.round(behindMs / (pace - 1) / 1000) : null;
   }
@@ -189,31 +176,25 @@ export function networkKind<Settings>(
     resumes: true,
     locationOf: ({ offset, resumeToken = null }) => ({ item: offset, up_to: resumeToken }),
     open,
-    status: (name, state) => networkStatus({ name, kind }, state),
-  };
-}
-
-function networkStatus(
-  { name, kind }: { readonly name: string; readonly kind: string },
-  { telemetry, lanes, refused, mayLeaveGap }: SourceState<NetworkTelemetry>,
-): SourceStatus {
-  const unread = { ...NOTHING_READ, stopped: `${name} is not read to its end yet`, network: NO_FIGURES };
-  const { network, ...known }: NetworkTelemetry = telemetry ?? unread;
-  const { lagSeconds, newestRecordTime: newest, degraded } = known;
-  const caughtUpAt = mayLeaveGap ? null : known.caughtUpAt;
-  const stopped = refused ?? known.stopped ?? (mayLeaveGap ? notShown(`the ${kind}`) : null);
-  const shown = {
-    stopped,
-    caught_up_at: caughtUpAt === null ? null : new Date(caughtUpAt).toISOString(),
-    lag_seconds: lagSeconds,
-    newest_record_time: newest === null ? null : formatTime(newest),
-    ...network,
-  };
-  return {
-    ...{ stopped, degraded, caughtUpAt, lagSeconds, lagMessages: null, lagBytes: null },
-    blocking: [network.contradiction, network.errors_in_a_row > 0 ? network.last_error : null].filter(
-      (reason) => reason != null,
-    ),
-    details: { position: lanes.get(LANE)?.resumeToken ?? null, network: shown },
+    status(name, { telemetry, lanes, refused, mayLeaveGap }) {
+      const unread = { ...NOTHING_READ, stopped: `${name} is not read to its end yet`, network: NO_FIGURES };
+      const { network, ...known }: NetworkTelemetry = telemetry ?? unread;
+      const { lagSeconds, newestRecordTime: newest, degraded } = known;
+      const { contradiction = null, errors_in_a_row: errors, last_error: lastError } = network;
+      const caughtUpAt = mayLeaveGap ? null : known.caughtUpAt;
+      const stopped = refused ?? known.stopped ?? (mayLeaveGap ? notShown(`the ${kind}`) : null);
+      const shown = {
+        stopped,
+        caught_up_at: caughtUpAt === null ? null : new Date(caughtUpAt).toISOString(),
+        lag_seconds: lagSeconds,
+        newest_record_time: newest === null ? null : formatTime(newest),
+        ...network,
+      };
+      return {
+        ...{ stopped, degraded, caughtUpAt, lagSeconds, lagMessages: null, lagBytes: null },
+        blocking: [contradiction, errors > 0 ? lastError : null].filter((reason) => reason !== null),
+        details: { position: lanes.get(LANE)?.resumeToken ?? null, network: shown },
+      };
+    },
   };
 }

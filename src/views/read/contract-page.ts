@@ -71,15 +71,6 @@ export function createPageReader(db: Database) {
     .safeIntegers();
   const dsoOf = db.prepare<[], string | null>('SELECT dso FROM setting').pluck();
 
-  /** An owner's entries from a time on, up to one that may change while they are read. */
-  function* ownerEntries(owner: number, seq: number, from: number, until: () => number): Generator<Entry> {
-    for (const entry of held.iterate(owner, from, seq)) {
-      if (entry.createdAt > until()) break;
-      yield entry;
-    }
-    for (const entry of spent.all(owner, seq, seq, from)) if (entry.createdAt <= until()) yield entry;
-  }
-
   /** The entries among which are the first `rows` after a time, and all of that time itself: whole groups of equal times. */
   function firstEntries(
     owners: readonly number[],
@@ -96,8 +87,15 @@ export function createPageReader(db: Database) {
       // A group is kept however large; checking it at each entry would take time with the square of its size.
       most = Math.max(most, entries.length * 2);
     };
+    const add = (entry: Entry): void => {
+      if (entries.push(entry) >= most) drop();
+    };
     for (const owner of owners) {
-      for (const entry of ownerEntries(owner, seq, from, () => until)) if (entries.push(entry) >= most) drop();
+      for (const entry of held.iterate(owner, from, seq)) {
+        if (entry.createdAt > until) break;
+        add(entry);
+      }
+      for (const entry of spent.all(owner, seq, seq, from)) if (entry.createdAt <= until) add(entry);
     }
     drop();
     return entries;

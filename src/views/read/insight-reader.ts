@@ -166,14 +166,20 @@ export function readChanges(
   const seqBefore = grid.seqBefore(from);
   const before = versions.at(owner, seqBefore)?.totals ?? NO_COIN;
   const inRange = versions.between(owner, { from: seqBefore + 1, to: grid.seqAt(to) }, order);
-  const states = totalsInGrid(inRange, grid, order);
-  const changes = order === 'asc' ? forward(states, before) : backward(states, before);
+  const changes = changesBetween(totalsInGrid(inRange, { grid, order, before }), order);
   return { before, changes: rows === Infinity ? [...changes] : changes.take(rows).toArray() };
 }
 
-/** What is left of an interval's versions, and of those of forced snapshots in it, at the snapshot of the grid that ends it. */
-function* totalsInGrid(versions: Iterable<Version>, grid: SealedGrid, order: Order): Generator<GridTotals> {
-  let held = null as GridTotals | null;
+/**
+ * What is left of an interval's versions, and of those of forced snapshots in it, at the snapshot of the grid that ends it; and
+ * the totals before all of them.
+ */
+function* totalsInGrid(
+  versions: Iterable<Version>,
+  { grid, order, before }: { grid: SealedGrid; order: Order; before: Totals },
+): Generator<GridTotals> {
+  const start = { recordTime: Number.NEGATIVE_INFINITY, totals: before };
+  let held: GridTotals | null = order === 'asc' ? start : null;
   for (const { seq, totals } of versions) {
     const recordTime: number = grid.find(seq)!.time;
     if (held?.recordTime === recordTime && order === 'desc') continue;
@@ -181,23 +187,15 @@ function* totalsInGrid(versions: Iterable<Version>, grid: SealedGrid, order: Ord
     held = { recordTime, totals };
   }
   if (held !== null) yield held;
+  if (order === 'desc') yield start;
 }
 
-function* forward(states: Iterable<GridTotals>, start: Totals): Generator<Change> {
-  let before = start;
-  for (const { recordTime, totals: after } of states) {
-    if (!sameTotals(before, after)) yield { recordTime, before, after };
-    before = after;
-  }
-}
-
-function* backward(states: Iterable<GridTotals>, start: Totals): Generator<Change> {
-  let later = null as GridTotals | null;
+function* changesBetween(states: Iterable<GridTotals>, order: Order): Generator<Change> {
+  let last: GridTotals | null = null;
   for (const state of states) {
-    if (later !== null && !sameTotals(state.totals, later.totals))
-      yield { recordTime: later.recordTime, before: state.totals, after: later.totals };
-    later = state;
+    const [older, newer]: (GridTotals | null)[] = order === 'asc' ? [last, state] : [state, last];
+    if (older && newer && !sameTotals(older.totals, newer.totals))
+      yield { recordTime: newer.recordTime, before: older.totals, after: newer.totals };
+    last = state;
   }
-  if (later !== null && !sameTotals(start, later.totals))
-    yield { recordTime: later.recordTime, before: start, after: later.totals };
 }

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import type { Order, Ranking, Totals } from '../../holdings/facts.ts';
-import { decodeVersion } from '../store/totals.ts';
+import { decodeVersion } from '../store/stored-rows.ts';
 import type { StoredSnapshot } from './stored-snapshots.ts';
 
 /** An owner's totals at the end of an interval. */

@@ -10,8 +10,7 @@ import type {
 } from '../../holdings/facts.ts';
 import { ExpiredSums, mayHaveExpired } from '../../holdings/summary-answer.ts';
 import { openForReading } from '../store/database.ts';
-import { type CoinRow, followedIn, unitsOf } from '../store/stored-rows.ts';
-import { decodeVersion, NO_SUMS } from '../store/totals.ts';
+import { type CoinRow, decodeVersion, followedIn, NO_SUMS, unitsOf } from '../store/stored-rows.ts';
 import { createPageReader } from './contract-page.ts';
 import { createInsightReaders } from './insight-reader.ts';
 import {

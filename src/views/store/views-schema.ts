@@ -111,7 +111,7 @@ CREATE TABLE spent(
   PRIMARY KEY(owner, archived_seq, created_at, no)
 ) STRICT, WITHOUT ROWID;
 
--- A version for each owner changed in interval seq; v: see views/store/totals.ts.
+-- A version for each owner changed in interval seq; v: see views/store/stored-rows.ts.
 CREATE TABLE owner_total(owner INTEGER, seq INTEGER, v BLOB NOT NULL, PRIMARY KEY(owner, seq)) STRICT, WITHOUT ROWID;
 
 -- Open mining rounds active now. content: SHA-256 of the create's content.

@@ -4,8 +4,15 @@ import { formatAmount } from '../../ledger/amount.ts';
 import { expiryRound } from '../../ledger/coin.ts';
 import { idText, storedIdHash } from '../../ledger/ledger-ids.ts';
 import { coinEntity } from '../../ledger/templates.ts';
-import { expiryColumn, unitsOf } from '../store/stored-rows.ts';
-import { decodeVersion, encodeVersion, noSums, type Sums, type SumTerms } from '../store/totals.ts';
+import {
+  decodeVersion,
+  encodeVersion,
+  expiryColumn,
+  noSums,
+  type Sums,
+  type SumTerms,
+  unitsOf,
+} from '../store/stored-rows.ts';
 import { differsIn, type Supply, snapshotName, type VerifyContext, type VerifyStep } from './verify-context.ts';
 import { type Contract, type ItemsFound, sumOf } from './verify-snapshots.ts';
 
@@ -28,13 +35,10 @@ export function* verifyOwners(context: VerifyContext, items: ItemsFound): Genera
     .pluck();
   const total = Number(db.prepare<[], bigint | null>('SELECT max(id) FROM owner').pluck().get());
   const verifyOwner = createOwnerVerifier(context, items);
+  const ownerAfter = (after: bigint): bigint | null => next.get({ after }) ?? null;
   let verified = 0;
   // Before every id: a damaged one may have any.
-  for (
-    let owner = next.get({ after: -(2n ** 63n) }) ?? null;
-    owner !== null;
-    owner = next.get({ after: owner }) ?? null
-  ) {
+  for (let owner = ownerAfter(-(2n ** 63n)); owner !== null; owner = ownerAfter(owner)) {
     verifyOwner(owner);
     verified += 1;
     if (verified % OWNERS_PER_STEP === 0) yield { phase: 'owners', done: Number(owner), total };

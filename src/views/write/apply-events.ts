@@ -10,7 +10,7 @@ import { BadUpdate } from '../../ledger/bad-update.ts';
 import { sameCoin } from '../../ledger/coin.ts';
 import { coinEntity } from '../../ledger/templates.ts';
 import { fieldNameIn, INACTIVE_PURGE, UNFOLLOWED } from '../../ledger/update.ts';
-import { addTo, takeFrom } from '../store/totals.ts';
+import { addTo, takeFrom } from '../store/stored-rows.ts';
 import type { Batch } from './batch.ts';
 import { type ActiveTerms, comparedCoin, isPending, type PendingCoin, type StoredCoin } from './contracts.ts';
 import { sumsOf } from './owner-sums.ts';

@@ -21,66 +21,35 @@ export function createContractFlush(db: Database): (contracts: Contracts) => voi
   /** The update of the coin written last: most create several. */
   let creator: { readonly id: string | null; readonly stored: StoredId | null } = { id: null, stored: null };
 
-  // A function for each row: V8 compiles a long loop again at nearly every call, because it is entered so rarely.
-
-  function forget({ owner, createdAt, no, archivedSeq }: ArchivedCoin): void {
-    noLongerHeld.add(owner.no, createdAt, no);
-    if (archivedSeq === -1) forgetHolding.run(no);
-  }
-
-  function forgetArchived(archived: readonly ArchivedCoin[]): void {
-    for (const i of rowOrder(archived, ofOwner, ofNo)) forget(archived[i]!);
+  return ({ created, archived }) => {
+    for (const i of rowOrder(archived, ofOwner, ofNo)) {
+      const { owner, createdAt, no, archivedSeq } = archived[i]!;
+      noLongerHeld.add(owner.no, createdAt, no);
+      if (archivedSeq === -1) forgetHolding.run(no);
+    }
     noLongerHeld.finish();
-  }
-
-  function addHolding(coin: PendingCoin): void {
-    if (coin.archivedSeq === -1) return;
-    const { no, owner, createdSeq, template, create } = coin;
-    const { kind, amount, rate, round, createdAt, node, contractId, extra } = create;
-    if (coin.creator !== creator.id) creator = { id: coin.creator, stored: coin.creator && storedId(coin.creator) };
-    holding.add(
-      no,
-      owner.no,
-      createdSeq,
-      kind === 'LockedAmulet' ? 1 : 0,
-      unitsColumn(amount),
-      unitsColumn(rate),
-      round,
-      createdAt,
-      node,
-      template,
-      storedId(contractId),
-      creator.stored,
-      extra,
-    );
-  }
-
-  function addHeld({ owner, no, createdSeq, create: { createdAt, expiry, idHash } }: PendingCoin): void {
-    held.add(owner.no, createdAt, no, createdSeq, expiryColumn(expiry), idHash | 0);
-  }
-
-  function addCreated(created: readonly PendingCoin[]): void {
-    for (const coin of created) addHolding(coin);
+    for (const coin of created) {
+      if (coin.archivedSeq === -1) continue;
+      const { no, owner, createdSeq, template, create } = coin;
+      const { kind, amount, rate, round, createdAt, node, contractId, extra } = create;
+      if (coin.creator !== creator.id) creator = { id: coin.creator, stored: coin.creator && storedId(coin.creator) };
+      const locked = kind === 'LockedAmulet' ? 1 : 0;
+      const terms = [unitsColumn(amount), unitsColumn(rate), round, createdAt, node, template] as const;
+      holding.add(no, owner.no, createdSeq, locked, ...terms, storedId(contractId), creator.stored, extra);
+    }
     holding.finish();
-    const still = created.filter(isActive);
-    for (const i of rowOrder(still, ofOwner)) addHeld(still[i]!);
+    const active = created.filter(isActive);
+    for (const i of rowOrder(active, ofOwner)) {
+      const { owner, no, createdSeq, create } = active[i]!;
+      held.add(owner.no, create.createdAt, no, createdSeq, expiryColumn(create.expiry), create.idHash | 0);
+    }
     held.finish();
-  }
-
-  function addSpent({ owner, archivedSeq, createdAt, no, createdSeq, expiry }: SpentRow): void {
-    spent.add(owner.no, archivedSeq, createdAt, no, createdSeq, expiryColumn(expiry));
-  }
-
-  function addAllSpent({ created, archived }: Contracts): void {
     const rows: SpentRow[] = [...created.filter(isSpent).map(spentOf), ...archived.filter(isSpent)];
-    for (const i of rowOrder(rows, ofOwner, ofSeq, ofNo)) addSpent(rows[i]!);
+    for (const i of rowOrder(rows, ofOwner, ofSeq, ofNo)) {
+      const { owner, archivedSeq, createdAt, no, createdSeq, expiry } = rows[i]!;
+      spent.add(owner.no, archivedSeq, createdAt, no, createdSeq, expiryColumn(expiry));
+    }
     spent.finish();
-  }
-
-  return (contracts) => {
-    forgetArchived(contracts.archived);
-    addCreated(contracts.created);
-    addAllSpent(contracts);
   };
 }
 
@@ -88,22 +57,11 @@ function spentOf({ owner, archivedSeq, no, createdSeq, create: { createdAt, expi
   return { owner, archivedSeq, createdAt, no, createdSeq, expiry };
 }
 
-function ofOwner({ owner }: { readonly owner: Owner }): number {
-  return owner.no;
-}
-
-function ofNo({ no }: { readonly no: number }): number {
-  return no;
-}
-
-function ofSeq({ archivedSeq }: SpentRow): number {
-  return archivedSeq;
-}
-
 /** Whether it was archived in a later interval than that of its creation. */
-function isSpent({ archivedSeq }: { readonly archivedSeq: number }): boolean {
-  return archivedSeq > 0;
-}
+const isSpent = ({ archivedSeq }: { readonly archivedSeq: number }): boolean => archivedSeq > 0;
+const ofOwner = ({ owner }: { readonly owner: Owner }): number => owner.no;
+const ofNo = ({ no }: { readonly no: number }): number => no;
+const ofSeq = ({ archivedSeq }: SpentRow): number => archivedSeq;
 
 /** Template ids as the feed writes them, with their package names; few, so all are kept in memory. */
 export class Templates {

@@ -1,8 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { getOrMake } from '../../get-or-make.ts';
 import { rowOrder } from '../store/row-order.ts';
-import { BulkRows } from '../store/stored-rows.ts';
-import { decodeVersion, encodeVersion, NO_SUMS, noSums, type Sums } from '../store/totals.ts';
+import { BulkRows, decodeVersion, encodeVersion, NO_SUMS, noSums, type Sums } from '../store/stored-rows.ts';
 import type { MigrationState, WriterState } from './state.ts';
 
 /** An owner in one migration, with the sums of the open interval. */
@@ -22,13 +21,10 @@ export function sumsOf(owner: Owner, kind: 'locked' | 'unlocked'): Sums {
   return owner[kind];
 }
 
-/** Size of one generation of the cache; at most twice as many owners are in memory. */
-const OWNERS_PER_GENERATION = 25_000;
+/** With more owners than these all are dropped, between batches, when every change is in the database. */
+const OWNERS_MAX = 50_000;
 
-/**
- * Owners by party and by number: a bounded cache of two generations over `owner` and `owner_total`. Owners are dropped only
- * between batches, when every change is in the database.
- */
+/** Owners by party and by number: a bounded cache over `owner` and `owner_total`. */
 export class Owners {
   readonly #state: WriterState;
   readonly #byParty;
@@ -36,10 +32,8 @@ export class Owners {
   readonly #version;
   readonly #insertOwner: BulkRows;
   readonly #insertVersion: BulkRows;
-  #young = new Map<number, Owner>();
-  #old = new Map<number, Owner>();
-  #youngParties = new Map<MigrationState, Map<string, Owner>>();
-  #oldParties = new Map<MigrationState, Map<string, Owner>>();
+  readonly #ofNo = new Map<number, Owner>();
+  readonly #ofParty = new Map<MigrationState, Map<string, Owner>>();
   #added: Owner[] = [];
   #dirty = new Map<MigrationState, Owner[]>();
   readonly #versions = new QueuedVersions();
@@ -70,19 +64,15 @@ export class Owners {
 
   /** The owner of that name; undefined where the migration has had no coin of it. */
   find(migration: MigrationState, party: string): Owner | undefined {
-    const known = this.#youngParties.get(migration)?.get(party);
+    const known = this.#ofParty.get(migration)?.get(party);
     if (known !== undefined) return known;
-    const aging = this.#oldParties.get(migration)?.get(party);
-    if (aging !== undefined) return this.#remember(aging);
     const no = this.#byParty.get(migration.migrationId, party);
     return no === undefined ? undefined : this.#load(no, migration, party);
   }
 
   ofNo(no: number): Owner {
-    const known = this.#young.get(no);
+    const known = this.#ofNo.get(no);
     if (known !== undefined) return known;
-    const aging = this.#old.get(no);
-    if (aging !== undefined) return this.#remember(aging);
     const row = this.#byNo.get(no);
     const migration = row === undefined ? undefined : this.#state.migrations.get(row.migrationId);
     if (row === undefined || migration === undefined) throw new Error(`owner ${no} of a holding is not in views.db`);
@@ -96,8 +86,8 @@ export class Owners {
   }
 
   #remember(owner: Owner): Owner {
-    this.#young.set(owner.no, owner);
-    getOrMake(this.#youngParties, owner.migration, () => new Map()).set(owner.party, owner);
+    this.#ofNo.set(owner.no, owner);
+    getOrMake(this.#ofParty, owner.migration, () => new Map()).set(owner.party, owner);
     return owner;
   }
 
@@ -128,15 +118,12 @@ export class Owners {
     this.#insertVersion.finish();
   }
 
-  /** Called after the commit: nothing is pending, so the older generation can be dropped. */
   afterCommit(): void {
     this.#added = [];
     this.#versions.clear();
-    if (this.#young.size < OWNERS_PER_GENERATION) return;
-    this.#old = this.#young;
-    this.#oldParties = this.#youngParties;
-    this.#young = new Map();
-    this.#youngParties = new Map();
+    if (this.#ofNo.size <= OWNERS_MAX) return;
+    this.#ofNo.clear();
+    this.#ofParty.clear();
   }
 }
 

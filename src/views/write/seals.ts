@@ -4,7 +4,7 @@ import type { Micros } from '../../ledger/time.ts';
 import { BulkRows } from '../store/stored-rows.ts';
 import type { OpenItems } from './open-items.ts';
 import type { Owners } from './owner-sums.ts';
-import { lastUpdateOf } from './source-start.ts';
+import { furthestOf } from './source-start.ts';
 import type { MigrationState, WriterState } from './state.ts';
 
 /** The snapshots that one transaction seals; those of a longer gap are committed in parts (docs/rules.md, rule 6). */
@@ -175,7 +175,7 @@ export type ForceOutcome =
  * (docs/rules.md, rule 12). The caller has nothing pending, and commits.
  */
 export function sealNow(db: Database, { state, seals }: SealedState, periodUs: number, maySeal: boolean): ForceOutcome {
-  const last = lastUpdateOf(state);
+  const last = furthestOf(state, 'updateTime');
   if (last === null) return { kind: 'nothing_applied' };
   const { migrationId, recordTime } = last;
   const select = db.prepare<[number], number | null>('SELECT max(record_time) FROM snapshot WHERE migration_id = ?');

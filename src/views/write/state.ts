@@ -187,34 +187,30 @@ type StoredUpdates = ReturnType<ReturnType<typeof prepareLastUpdates>>;
  */
 export class LastUpdates {
   /** The ids of this batch. */
-  #added: string[];
-  /** The same, once one is looked for. */
-  #addedSet: Set<string> | null = null;
+  readonly #added: Set<string>;
   /** The ids on disk; null where they are of an earlier time, or there are none. */
   #stored: { readonly rows: StoredUpdates; readonly count: number } | null;
 
   constructor(added: string[], stored: { rows: StoredUpdates; count: number } | null = null) {
-    this.#added = added;
+    this.#added = new Set(added);
     this.#stored = stored;
   }
 
   get count(): number {
-    return this.#added.length + (this.#stored?.count ?? 0);
+    return this.#added.size + (this.#stored?.count ?? 0);
   }
 
   has(updateId: string): boolean {
-    this.#addedSet ??= new Set(this.#added);
-    return this.#addedSet.has(updateId) || (this.#stored?.rows.has(updateId) ?? false);
+    return this.#added.has(updateId) || (this.#stored?.rows.has(updateId) ?? false);
   }
 
   /** One of them, for a message. */
   get any(): string {
-    return this.#added[0] ?? this.#stored!.rows.any();
+    return this.#added.values().next().value ?? this.#stored!.rows.any();
   }
 
   add(updateId: string): void {
-    this.#added.push(updateId);
-    this.#addedSet?.add(updateId);
+    this.#added.add(updateId);
   }
 
   /** Writes those of this batch; called inside its transaction. */
@@ -223,8 +219,7 @@ export class LastUpdates {
     if (this.#stored === null) rows.clear();
     rows.add(this.#added);
     this.#stored = { rows, count };
-    this.#added = [];
-    this.#addedSet = null;
+    this.#added.clear();
   }
 }
 
@@ -239,7 +234,7 @@ function prepareLastUpdates(db: Database) {
     has: (updateId: string): boolean => has.get(migrationId, synchronizerId, storedId(updateId)) === 1,
     any: (): string => idText(any.get(migrationId, synchronizerId) ?? ''),
     clear: () => forget.run(migrationId, synchronizerId),
-    add(updateIds: readonly string[]): void {
+    add(updateIds: Iterable<string>): void {
       for (const id of updateIds) insert.run(migrationId, synchronizerId, storedId(id));
     },
   });

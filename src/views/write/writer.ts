@@ -67,11 +67,10 @@ interface AppliedRange {
   positions?: ReadonlyMap<string, Position>;
 }
 
-/** A message that cannot be applied. Of an undecodable one nothing was, so what came before it stays applied. */
+/** A message that cannot be applied. */
 interface BadMessage {
   readonly at: number;
   readonly bad: BadUpdate;
-  readonly isUndecodable: boolean;
 }
 
 const NO_BYTES = new Uint8Array(0);
@@ -179,7 +178,7 @@ export class ViewsWriter implements Disposable {
       this.#continued = { batch, at };
       const stop = this.#applyRange(range, SNAPSHOTS_MAX);
       const good = stop === null ? range : { ...range, to: stop.at };
-      if (stop === null || ('isUndecodable' in stop && stop.isUndecodable)) this.#keep(good);
+      if (stop === null) this.#keep(good);
       else this.#reapply([...this.#applied, good]);
       at = good.to;
       this.#continued = { batch, at };
@@ -198,7 +197,7 @@ export class ViewsWriter implements Disposable {
     return { done: true };
   }
 
-  /** Applies messages in memory; returns the first that is bad or seals too many snapshots. Unless that is undecodable, the batch in memory is then unusable. */
+  /** Applies messages in memory; returns the first that is bad or seals too many snapshots: the batch in memory is then unusable. */
   #applyRange(range: AppliedRange, snapshotsMax: number): BadMessage | LongGap | null {
     const { batch, from, to, now, decided } = range;
     if (from === to) return null;
@@ -212,14 +211,11 @@ export class ViewsWriter implements Disposable {
         continue;
       }
       const message = messages[i - from]!;
-      if (message.content.kind === 'bad') {
-        this.#moveTo({ ...range, to: i });
-        return { at: i, bad: BadUpdate.restore(message.content.fault), isUndecodable: true };
-      }
+      if (message.content.kind === 'bad') return { at: i, bad: BadUpdate.restore(message.content.fault) };
       try {
         applyMessage(this.#batch, message, batch.items, rules);
       } catch (error) {
-        if (error instanceof BadUpdate) return { at: i, bad: error, isUndecodable: false };
+        if (error instanceof BadUpdate) return { at: i, bad: error };
         if (error instanceof Refusal) this.#reapply([...this.#applied, { ...range, to: i }]);
         throw error;
       }

@@ -114,7 +114,6 @@ describe('what will not pass by itself is refused, with what to do', () => {
     ],
     ['a party less', {}, { parties: others }, new RegExp(`leaves out ${first}, which these views follow`)],
     ['a party more', {}, { parties: [...PARTIES, 'new::1220'] }, /names new::1220, which these views do not follow/],
-    ['all parties', { localParties: PARTIES }, { parties: 'all' }, /--ledger-api-parties says all: give it as before/],
     [
       'one restored from a backup',
       { lines: LINES.slice(0, 50) },

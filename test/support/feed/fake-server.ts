@@ -19,7 +19,6 @@ export type Fault =
   | Answer
   | 'cut'
   | 'no gzip'
-  | 'no json'
   | 'silent'
   | 'closed'
   | 'endless'
@@ -121,9 +120,9 @@ function send({ headers }: IncomingMessage, response: ServerResponse, answer: An
     return more();
   }
   const given = fault !== null && typeof fault === 'object' ? fault : answer;
-  const bytes = fault === 'no json' ? Buffer.from('<html>') : jsonBytes(given.body);
+  const bytes = jsonBytes(given.body);
   const isGzip = /\bgzip\b/.test(String(headers['accept-encoding']));
-  const sent = isGzip && fault !== 'no gzip' ? gzipSync(bytes) : bytes;
+  const sent = isGzip && fault !== 'no gzip' ? gzipSync(bytes, { level: 1 }) : bytes;
   response.writeHead(given.status, {
     'content-type': typeof given.body === 'string' ? 'text/plain' : 'application/json',
     ...(isGzip ? { 'content-encoding': 'gzip' } : {}),

@@ -88,7 +88,7 @@ export function readingOptions(
   changes: Partial<KafkaSourceOptions> = {},
 ) {
   return {
-    connection: { brokers: [address], ssl: null, sasl: null },
+    ...{ brokers: [address], ssl: null, sasl: null },
     topic: topic.name,
     group: `g-${randomUUID()}`,
     partitionIdleMs: null,

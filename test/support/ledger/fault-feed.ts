@@ -14,7 +14,7 @@ export interface FaultFeed {
 }
 
 export async function prepareFaultFeed(folder: TemporaryDirectory): Promise<FaultFeed> {
-  const options = { updates: 1_500, owners: 300, activeTarget: 800, migrations: 2 };
+  const options = { updates: 800, owners: 200, activeTarget: 400, migrations: 2 };
   const path = folder.writeLines('feed.ndjson', linesOf(randomLedger(oddLedger(71, options)), 'scan'));
   await replayInto(folder.at('undisturbed'), [path], { snapshotPeriodUs: null });
   return { path, wanted: dumpViews(folder.at('undisturbed')) };

@@ -7,10 +7,10 @@ import { parseLedger } from '../ledger/parse-ledger.ts';
 import { linesOf, replayInto } from '../views/replayed.ts';
 import type { TemporaryDirectory } from './temporary-directory.ts';
 
-const OWNERS = 5_000;
+const OWNERS = 2_000;
 const OWNERS_PER_UPDATE = 500;
-const DEAD_LETTERS = 300;
-const USERS = 5_000;
+const DEAD_LETTERS = 100;
+const USERS = 2_000;
 /** An identity provider that half of the users are of. */
 export const LARGE_PROVIDER = 'large';
 

@@ -57,9 +57,7 @@ export interface FlinkCluster extends AsyncDisposable {
   start(name: FlinkProcess): Promise<void>;
   /** Runs Flink's own command. */
   flink(...args: readonly string[]): Promise<Ended>;
-  /** Runs deploy/scale/start-job.sh; `more`: parameters in place of the usual. */
-  tryStartJob(job: Job, savepoint?: string, more?: Readonly<Record<string, string | undefined>>): Promise<Ended>;
-  /** The same for one that must start; gives its id. */
+  /** Runs deploy/scale/start-job.sh, and gives the job's id. */
   startJob(job: Job, savepoint?: string): Promise<string>;
 }
 
@@ -98,7 +96,7 @@ export async function startFlink(options: FlinkOptions = {}): Promise<FlinkClust
     'admin.enableServer=false',
   ]);
   const env = { ...process.env, FLINK_CONF_DIR: folder, FLINK_LIB_DIR: jars };
-  const toolFlags = ['-Xmx192m', '-XX:TieredStopAtLevel=1', '-Xshare:auto'];
+  const toolFlags = ['-Xmx192m', '-XX:TieredStopAtLevel=1'];
   // The scripts that PyPI's distribution lacks.
   for (const [name, main] of Object.entries(TOOLS)) {
     const words = javaCommand(main, jars, toolFlags).map((word) => `'${word}'`);
@@ -142,13 +140,9 @@ export async function startFlink(options: FlinkOptions = {}): Promise<FlinkClust
     kill,
     start,
     flink: (...args) => ended('flink', args),
-    tryStartJob: (job, savepoint, more = {}) =>
-      ended(join(ROOT, 'deploy/scale/start-job.sh'), savepoint === undefined ? [] : [savepoint], {
-        ...jobParameters(job),
-        ...more,
-      }),
     async startJob(job, savepoint) {
-      const { code, stdout, stderr } = await cluster.tryStartJob(job, savepoint);
+      const args = savepoint === undefined ? [] : [savepoint];
+      const { code, stdout, stderr } = await ended(join(ROOT, 'deploy/scale/start-job.sh'), args, jobParameters(job));
       if (code !== 0) throw new Error(stderr);
       return stdout.trim();
     },

@@ -14,7 +14,7 @@ export function taskOf(topic: TestTopic): MemberTask {
   return { address: topic.address, input: topic.name, flat: `flat-${randomUUID()}` };
 }
 
-/** A random ledger's updates, each in a partition at random; behind the seed of its first tenth, if so wanted, which it then repeats. */
+/** A random ledger's updates, each in a partition at random; behind a snapshot import of its first tenth, if so wanted, which it repeats. */
 export function spreadRows(
   seed: number,
   { updates, partitions, isSeeded = false }: { updates: number; partitions: number; isSeeded?: boolean },

@@ -35,7 +35,7 @@ export interface FoldedMigration {
   readonly archivedRounds: Set<string>;
   /** The intervals that have an event, with the time of the first update in each that is no import; Infinity for none. */
   readonly intervals: Map<number, number>;
-  /** Of the intervals that have something of a seed, the largest `seeded`. */
+  /** Of the intervals that have something of a snapshot import, the largest `seeded`. */
   readonly seeded: Map<number, number>;
 }
 

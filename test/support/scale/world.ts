@@ -27,7 +27,7 @@ const REDELIVERED = 0.05;
 const QUIET_PERIODS = 5;
 
 /**
- * A random ledger of two migrations behind a seed, whose updates it repeats; some periods after it, an update in each partition
+ * A random ledger of two migrations behind a snapshot import, whose updates it repeats; some periods after it, an update in each partition
  * closes every interval of it.
  */
 export function randomWorld(seed: number, { updates, partitions, periodUs }: WorldSize): World {

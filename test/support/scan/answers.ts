@@ -97,7 +97,8 @@ export function createAnswers(holdings: () => Holdings, lines: () => readonly st
       const from = after as { after_migration_id: number; after_record_time: string } | undefined;
       if (from !== undefined && Number.isNaN(Date.parse(from.after_record_time)))
         return bad(`Invalid timestamp: ${from.after_record_time}`);
-      const behind = items().filter((line) => from === undefined || isAfter(line, from));
+      const time = sixDigits(from?.after_record_time ?? '');
+      const behind = items().filter((line) => from === undefined || isAfter(line, from.after_migration_id, time));
       // As its own bytes, which a printer of JSON might change.
       return {
         status: 200,
@@ -196,9 +197,8 @@ function inOrder(a: Line, b: Line): number {
   return key(a) < key(b) ? -1 : key(a) > key(b) ? 1 : 0;
 }
 
-function isAfter(line: Line, from: { after_migration_id: number; after_record_time: string }): boolean {
-  if (line.migrationId !== from.after_migration_id) return line.migrationId > from.after_migration_id;
-  return line.time > sixDigits(from.after_record_time);
+function isAfter(line: Line, migrationId: number, time: string): boolean {
+  return line.migrationId === migrationId ? line.time > time : line.migrationId > migrationId;
 }
 
 const UNITS = 10_000_000_000n;

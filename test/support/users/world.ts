@@ -35,7 +35,7 @@ export async function startWorld(
   ledger: Readonly<Record<string, unknown>> = {},
   clock: { readonly nowMs?: () => number } = {},
 ): Promise<World> {
-  const { keyServer, keys } = await startKeys();
+  const keyServer = await startKeys();
   const area = await startArea(ledger, clock);
   for (const id of ['X', 'Y'] as const) populate(area.users, id, `${keyServer.url}/${id}`);
   insertUser(area.users, 'plain', '', null);
@@ -52,11 +52,13 @@ export async function startWorld(
   };
 }
 
-async function startKeys(): Promise<{ keyServer: KeyServer; keys: Keys }> {
+/** Made once: it takes a while. */
+const keys: Keys = { X: makeKey('ES256', 'key-x'), Y: makeKey('RS256', 'key-y') };
+
+async function startKeys(): Promise<KeyServer> {
   const keyServer = await startKeyServer();
-  const keys = { X: makeKey('ES256', 'key-x'), Y: makeKey('RS256', 'key-y') };
   for (const id of ['X', 'Y'] as const) await keyServer.publish(`/${id}`, keys[id]);
-  return { keyServer, keys };
+  return keyServer;
 }
 
 function tokensOf(keys: Keys): Asked['token'] {

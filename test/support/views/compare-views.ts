@@ -20,9 +20,9 @@ import { shortTime } from '../ledger/wire-text.ts';
 
 const STRANGER = 'nobody::1220ee';
 /** At most this many rounds are requested for each owner, except for the newest snapshot, where all are. */
-const ROUNDS_MAX = 12;
+const ROUNDS_MAX = 6;
 /** Walked page by page in full; other snapshots in pages of this size only. */
-const PAGE_SIZES = [1, 2, 7, 1000];
+const PAGE_SIZES = [1, 7, 1000];
 const PAGE_SIZE_USUAL = 13;
 
 /** What a directory's views answer otherwise than the oracle, each difference in a line; empty where they agree in everything. */

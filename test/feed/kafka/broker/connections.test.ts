@@ -14,7 +14,7 @@ const directory = freshDirectory();
 const logger = keepingLogger();
 
 function connecting({ broker, ...rest }: Omit<KafkaConnection, 'brokers'> & { broker: string }, name = 'any'): Reading {
-  return startReading(readingOptions(broker, { name }, { connection: { ...rest, brokers: [broker] }, logger }));
+  return startReading(readingOptions(broker, { name }, { ...rest, logger }));
 }
 
 const ca = readFileSync(certificates.ca, 'utf8');
