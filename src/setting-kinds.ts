@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { DURATION_EXPECTED, parseDuration } from './ledger/duration.ts';
 import { isPartyId, PARTY_EXPECTED } from './ledger/ledger-ids.ts';
 import { Refusal } from './refusal.ts';
-import { showGiven } from './show-given.ts';
+import { showAddress } from './show-given.ts';
 
 /** A setting as it is declared. Its option, environment variable and key in the configuration file share one name. */
 interface Facts {
@@ -166,7 +166,5 @@ export function settingOption(
 export function parseAs<Value>(name: string, { schema, expected }: Setting<Value>, raw: unknown): Value {
   const parsed = schema.safeParse(raw);
   if (parsed.success) return parsed.data;
-  // A password in an address would reach the log.
-  const given = showGiven(raw).replaceAll(/:\/\/[^"]*@/g, '://...@');
-  throw new Refusal(`${name}: given ${given}, expected ${expected}`);
+  throw new Refusal(`${name}: given ${showAddress(raw)}, expected ${expected}`);
 }

@@ -13,6 +13,13 @@ export function showGiven(given: unknown): string {
   return text.length <= GIVEN_CHARS_MAX ? text : `${text.slice(0, GIVEN_CHARS_MAX)}...`;
 }
 
+/** The same of what may be an address: a user and password in it would reach the log. */
+export function showAddress(given: unknown): string {
+  const masked = (each: unknown): unknown =>
+    typeof each === 'string' ? each.replace(/(:\/\/|:).*@/s, '$1...@') : each;
+  return showGiven(Array.isArray(given) ? given.map(masked) : masked(given));
+}
+
 function numberText(given: number): string {
   return Number.isInteger(given) && !Number.isSafeInteger(given) ? `about ${given}` : String(given);
 }

@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { Config } from '../config/load-config.ts';
 import type { SettingKey } from '../config/setting-list.ts';
 import { Refusal } from '../refusal.ts';
-import { showGiven } from '../show-given.ts';
+import { showAddress, showGiven } from '../show-given.ts';
 
 /** The exit codes, as docs/operations.md lists them; 1 is for everything that went wrong without a number of its own. */
 export const EXIT = { ok: 0, failed: 1, refused: 2, halted: 3, noSnapshot: 4, differs: 5 } as const;
@@ -77,7 +77,7 @@ export function addressOf(name: string, text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   const hasLogin = url !== null && url.username + url.password !== '';
   if (url !== null && /^https?:$/.test(url.protocol) && !hasLogin) return url;
-  const given = hasLogin ? 'one with a user or password' : showGiven(text);
+  const given = hasLogin ? 'one with a user or password' : showAddress(text);
   throw new Refusal(
     `${name}: given ${given}, expected the http(s) address of a Holdfast, such as http://10.0.0.7:8080`,
   );

@@ -193,6 +193,7 @@ describe('another Holdfast that gives no such answer', () => {
 test.each([
   ['nowhere', 'URL: given "nowhere", expected the http(s) address of a Holdfast'],
   ['http://a:secret@x', 'URL: given one with a user or password, expected'],
+  ['http://a:secret@x:99999', 'URL: given "http://...@x:99999", expected'],
   ['http://x --migration one', '--migration: given "one", expected an integer'],
   ['http://x --from 2025-02-12T01:00:00Z --to 2025-02-12T00:00:00Z', 'expected a time at or before --to'],
 ])('compare %s is refused', async (line, said) => {

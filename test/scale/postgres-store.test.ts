@@ -178,15 +178,17 @@ describe('holdfast migrate', () => {
   });
 
   it.each([
-    ['a password', 'postgres://a:secret@db/b'],
+    ['a password', 'postgres://a:secret"@db/b'],
+    ['a password and without slashes', 'postgres:a:secret@db/b'],
+    ['a very long password', `postgres://a:secret${'x'.repeat(100)}@db/b`],
     ['no user', 'postgres://db/b'],
     ['no database', 'postgres://a@db'],
     ['another parameter', 'postgres://a@db/b?options=x'],
     ['another protocol', 'http://a@db/b'],
   ])('refuses a URL with %s', async (_, url) => {
-    expect(await migrate('--postgres', url, '--dso', FLAT_DSO)).toMatch(
-      /^2 .*--postgres: given .* expected a URL such as/,
-    );
+    const said = await migrate('--postgres', url, '--dso', FLAT_DSO);
+    expect(said).toMatch(/^2 .*--postgres: given .* expected a URL such as/);
+    expect(said).not.toContain('secret');
   });
 });
 

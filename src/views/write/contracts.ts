@@ -84,11 +84,9 @@ export class Contracts {
          FROM holding JOIN owner ON owner.id = holding.owner WHERE no = ?`,
       )
       .safeIntegers();
-    // For many at once: a statement for each costs as much as the row.
     this.#holding = db
-      .prepare<[string], HoldingRow>(
-        `SELECT no, owner, created_seq, locked, amount, rate, round, created_at, ${ID_TEXT}
-         FROM json_each(?) CROSS JOIN holding ON no = value`,
+      .prepare<[number], HoldingRow>(
+        `SELECT no, owner, created_seq, locked, amount, rate, round, created_at, ${ID_TEXT} FROM holding WHERE no = ?`,
       )
       .raw()
       .safeIntegers();
@@ -118,9 +116,9 @@ export class Contracts {
         nos.push(no);
       });
     }
-    if (nos.length === 0) return;
-    const inOrder = Float64Array.from(nos).sort().join();
-    for (const row of this.#holding.all(`[${inOrder}]`)) {
+    for (const key of Float64Array.from(nos).sort()) {
+      const row = this.#holding.get(key);
+      if (row === undefined) continue;
       const [storedNo, owner, createdSeq, locked, amount, storedRate, round, createdAt, idText] = row;
       const [no, rate] = [Number(storedNo), unitsOf(storedRate)];
       const coin: StoredCoin = {
