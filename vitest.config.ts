@@ -9,8 +9,13 @@ const KAFKA_TESTS = [
   'test/scale/{decoder-*,partition-lane,flink-round}.test.ts',
   'test/documented-commands.test.ts',
 ];
+/** Tests that leave nothing behind in their process: a worker runs one file after the other. */
+const UNIT_TESTS = [
+  'test/{decode,holdings,http,ledger,users,views}/**/*.test.ts',
+  'test/feed/{file,ledger-api,scan}/*.test.ts',
+];
 
-// Every test file is a process that loads the same packages.
+// Every other test file is a process that loads the same packages.
 process.env.NODE_COMPILE_CACHE ??= COMPILE_CACHE;
 
 export default defineConfig({
@@ -24,7 +29,16 @@ export default defineConfig({
     sequence: { sequencer: SpreadOut },
     globalSetup: './test/support/program/built.ts',
     projects: [
-      { extends: true, test: { name: 'main', alias: [BUILT], include: ['test/**/*.test.ts'], exclude: KAFKA_TESTS } },
+      { extends: true, test: { name: 'unit', alias: [BUILT], include: UNIT_TESTS, isolate: false } },
+      {
+        extends: true,
+        test: {
+          name: 'main',
+          alias: [BUILT],
+          include: ['test/**/*.test.ts'],
+          exclude: [...KAFKA_TESTS, ...UNIT_TESTS],
+        },
+      },
       // The dashboard is built only where one of these files runs.
       {
         extends: true,

@@ -91,7 +91,7 @@ async function askVersion(client: JsonClient): Promise<string | null> {
  */
 export async function* importsAt(
   client: JsonClient,
-  { text, migrationId }: SnapshotPosition,
+  { text, recordTime, migrationId }: SnapshotPosition,
   { pageSize, check, ask }: { pageSize: number; check: ImportCheck; ask: <T>(step: () => Promise<T>) => Promise<T> },
 ): AsyncGenerator<readonly ImportMessage[]> {
   const size = new PageSize(pageSize);
@@ -127,6 +127,8 @@ export async function* importsAt(
       // A page token is refused once its Scan has numbered the contracts in another way.
       throw mayReturn(error, `the snapshot of ${text} is gone`, after === null ? [404] : [400, 404]);
     });
+    if (parseLedgerTime(String(rest.record_time)) !== recordTime || rest.migration_id !== migrationId)
+      throw new AnswerFailure(`${client.url}: answers with another snapshot than that of ${text}, which was asked for`);
     yield elements.map(messageOf);
     after = rest.next_page_token ?? null;
     if (after !== null) requireNew(`page token ${JSON.stringify(after)}`);

@@ -116,15 +116,16 @@ describe('a Scan without the path of a version of /state/acs', () => {
   });
 });
 
-describe('a Scan that gives something of a snapshot twice', () => {
+describe('a Scan that gives its snapshot wrongly', () => {
   type Page = { created_events: { contract_id: string }[]; next_page_token?: unknown };
   let count = 0;
   const SPOILT: readonly (readonly [string, RegExp, (page: Page, first: Page) => object])[] = [
     [
       'a cycle of page tokens',
       /has page token .* twice/,
-      (page) => ({ ...page, created_events: [], next_page_token: `token ${count++ % 5}` }),
+      (_, first) => ({ ...first, created_events: [], next_page_token: `token ${count++ % 5}` }),
     ],
+    ['another snapshot', /another snapshot than that of/, (page) => ({ ...page, record_time: at(99) })],
     [
       'one contract of its first page in its last',
       /has contract \S+ twice/,

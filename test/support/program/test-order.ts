@@ -11,7 +11,7 @@ export class SpreadOut extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const projects = Map.groupBy(await super.sort(files), ({ project }) => project.name);
     const placed = [...projects].flatMap(([name, specs]) => {
-      const until = name === 'main' ? 1 : LONG_UNTIL;
+      const until = name === 'kafka' || name === 'web' ? LONG_UNTIL : 1;
       return specs.map((spec, at) => ({ spec, place: (until * at) / specs.length }));
     });
     return placed.sort((a, b) => a.place - b.place).map(({ spec }) => spec);
