@@ -22,8 +22,8 @@ import { LINE_BYTES_MAX } from './limits.ts';
 import type { Message } from './source.ts';
 
 /**
- * A batch of consecutive messages as the decode threads hand it to the writer, by a structured clone. Most messages concern no coin:
- * an object for each would cost more than to decode it. `messageAt` returns a message.
+ * A batch of consecutive messages as the decode threads hand it to the writer, by a structured clone. An object for each message
+ * would cost more than to decode it, and one for each coin a third of that: both are rows of numbers. `messageAt` makes the objects.
  */
 export interface DecodedBatch {
   readonly length: number;
@@ -33,8 +33,9 @@ export interface DecodedBatch {
   readonly text: string;
   readonly lanes: readonly string[];
   readonly headers: readonly UpdateHeader[];
-  /** What updates have besides header and numbers; other messages as a whole. */
+  /** The seed of an update; other messages as a whole. */
   readonly parts: readonly (UpdatePart | OtherContent)[];
+  readonly events: EventColumns;
   /** The messages' own bytes, one after the other, for hashes and dead letters. */
   readonly raw: Uint8Array;
   /** The digest items of the batch's coins and archives (docs/digest.md), ITEM_BYTES each. */
@@ -43,17 +44,35 @@ export interface DecodedBatch {
 
 /** What many updates have in common: one object for all of a batch. */
 type UpdateHeader = Pick<LedgerUpdate, 'kind' | 'format' | 'migrationId' | 'synchronizerId'>;
-type UpdatePart = Pick<UpdateContent, 'events' | 'seed'>;
+type UpdatePart = Pick<UpdateContent, 'seed'>;
 type OtherContent = Checkpoint | SeedMark | Ignored | Undecodable;
 
 /**
  * The columns of `rows`. What has an end begins at the end in the row before. LANE, HEADER and PART number the entries of their
  * lists; -1 and NaN: none. The last are counts of ignored events, one for each reason.
  */
-const [OFFSET, LANE, RAW_END, ID_END, TOKEN_END, HEADER, PART, RECORD_TIME, LEDGER_OFFSET, IGNORED] = [
-  0, 1, 2, 3, 4, 5, 6, 7, 8, 9,
+const [OFFSET, LANE, RAW_END, ID_END, TOKEN_END, EVENT_END, HEADER, PART, RECORD_TIME, LEDGER_OFFSET, IGNORED] = [
+  0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
 ] as const;
 const COLUMNS = IGNORED + IGNORED_EVENTS.length;
+
+/** The events of a batch's updates: coins and archives as rows of numbers with their texts and values, the few others as objects. */
+interface EventColumns {
+  readonly rows: Float64Array;
+  /** Of an archive the contract id; of a coin the contract id, its owner and `extra`. */
+  readonly texts: readonly (string | null)[];
+  /** Of a coin its amount, rate, round and expiry. */
+  readonly values: readonly (bigint | number)[];
+  readonly origins: readonly CoinOrigin[];
+  readonly others: readonly (NewRound | UncountedCreate)[];
+}
+
+/** The columns of an event's row. The next four number entries of their lists, TEXT of `others` where KIND is 0. */
+const [KIND, TEXT, VALUE, ORIGIN, ITEM, ID_HASH, CREATED_AT, NODE] = [0, 1, 2, 3, 4, 5, 6, 7] as const;
+const EVENT_COLUMNS = NODE + 1;
+/** Behind ARCHIVE the kind goes on by the entity of the contract. */
+const [OTHER, AMULET, LOCKED_AMULET, ARCHIVE] = [0, 1, 2, 3] as const;
+const ARCHIVED: readonly (Entity | null)[] = ['Amulet', 'LockedAmulet', 'OpenMiningRound', null];
 
 export interface DecodedMessage {
   readonly lane: string;
@@ -137,7 +156,7 @@ export function decodeBatch(messages: readonly Message[], raw: Buffer, migration
   const rawBytes = messages.reduce((sum, { bytes }) => sum + (bytes?.length ?? 0), 0);
   const target = rawBytes <= raw.length ? raw : Buffer.allocUnsafeSlow(rawBytes);
   const rows = new Float64Array((messages.length + 1) * COLUMNS);
-  const batch: Building = { rows, text: '', lanes: [], headers: [], origins: [], parts: [], items: [] };
+  const batch: Building = { rows, text: '', lanes: [], headers: [], parts: [], events: new EventList() };
   let [row, end] = [0, 0];
   for (const message of messages) {
     const { lane, offset, bytes, resumeToken = '' } = message;
@@ -157,11 +176,15 @@ export function decodeBatch(messages: readonly Message[], raw: Buffer, migration
     rows[row + ID_END] = batch.text.length;
     batch.text += resumeToken;
     rows[row + TOKEN_END] = batch.text.length;
+    rows[row + EVENT_END] = batch.events.numbers.length / EVENT_COLUMNS;
   }
-  const { text, lanes, headers, parts, items } = batch;
+  const { text, lanes, headers, parts } = batch;
+  const { numbers, texts, values, origins, others, items } = batch.events;
+  const events = { rows: Float64Array.from(numbers), texts, values, origins, others };
   const itemBytes = Buffer.allocUnsafeSlow(items.length * ITEM_BYTES);
   itemBytes.write(items.join(''), 'latin1');
-  return { length: messages.length, rows, text, lanes, headers, parts, raw: target.subarray(0, end), items: itemBytes };
+  const { length } = messages;
+  return { length, rows, text, lanes, headers, parts, events, raw: target.subarray(0, end), items: itemBytes };
 }
 
 interface Building {
@@ -169,10 +192,8 @@ interface Building {
   text: string;
   readonly lanes: string[];
   readonly headers: UpdateHeader[];
-  readonly origins: CoinOrigin[];
   readonly parts: DecodedBatch['parts'][number][];
-  /** A character for each byte. */
-  readonly items: string[];
+  readonly events: EventList;
 }
 
 /** The number of a value in a list, where it is added if new. */
@@ -207,45 +228,54 @@ function addUpdate(batch: Building, update: LedgerUpdate, row: number): void {
   rows[row + LEDGER_OFFSET] = offset ?? Number.NaN;
   for (const what of ignored) rows[row + IGNORED + IGNORED_EVENTS.indexOf(what)]! += 1;
   batch.text += updateId;
-  if (events.length === 0 && seed === undefined) return;
-  const part = { events: events.map((event) => eventOf(event, migrationId, batch)) };
-  rows[row + PART] = parts.push(seed === undefined ? part : { ...part, seed }) - 1;
+  for (const event of events) batch.events.add(event, migrationId);
+  if (seed !== undefined) rows[row + PART] = parts.push({ seed }) - 1;
 }
 
-function eventOf(event: LedgerEvent, migrationId: number, { items, origins }: Building): ContractEvent {
-  const { contractId } = event;
-  const idHash = contractIdHash(contractId, migrationId);
-  if (event.kind === 'archive') {
-    const item = items.push(itemOf(archivedLine(contractId))) - 1;
-    return { kind: 'archive', entity: event.entity, contractId, idHash, item };
+class EventList {
+  readonly numbers: number[] = [];
+  readonly texts: (string | null)[] = [];
+  readonly values: (bigint | number)[] = [];
+  readonly origins: CoinOrigin[] = [];
+  readonly others: (NewRound | UncountedCreate)[] = [];
+  /** A character for each byte. */
+  readonly items: string[] = [];
+
+  add(event: LedgerEvent, migrationId: number): void {
+    const { contractId } = event;
+    const idHash = contractIdHash(contractId, migrationId);
+    if (event.kind === 'archive') {
+      const kind = ARCHIVE + ARCHIVED.indexOf(event.entity);
+      const item = this.items.push(itemOf(archivedLine(contractId))) - 1;
+      this.numbers.push(kind, this.texts.push(contractId) - 1, 0, 0, item, idHash, 0, 0);
+      return;
+    }
+    const { kind: entity, dso, signatories, body } = event;
+    if (signatories instanceof BadUpdate || body instanceof BadUpdate || !signatories.includes(dso)) {
+      const bad =
+        signatories instanceof BadUpdate ? signatories : signatories.includes(dso) ? (body as BadUpdate) : null;
+      this.#addOther({ kind: 'uncounted', entity, dso, contractId, idHash, fault: bad?.fault ?? null });
+    } else if ('owner' in body) this.#addCoin(body, { dso, contractId, idHash });
+    else this.#addOther({ kind: 'OpenMiningRound', dso, contractId, idHash, round: body });
   }
-  const { kind: entity, dso, signatories, body } = event;
-  if (signatories instanceof BadUpdate)
-    return { kind: 'uncounted', entity, dso, contractId, idHash, fault: signatories.fault };
-  if (!signatories.includes(dso)) return { kind: 'uncounted', entity, dso, contractId, idHash, fault: null };
-  if (body instanceof BadUpdate) return { kind: 'uncounted', entity, dso, contractId, idHash, fault: body.fault };
-  if (!('owner' in body)) return { kind: 'OpenMiningRound', dso, contractId, idHash, round: body };
-  const { owner, amount, rate, round, createdAt, node, extra, templateId, packageName } = body;
-  const origin = numberIn(
-    origins,
-    { dso, templateId, packageName },
-    (known) => known.dso === dso && known.templateId === templateId && known.packageName === packageName,
-  );
-  return {
-    kind: body.entity,
-    contractId,
-    idHash,
-    origin: origins[origin]!,
-    owner,
-    amount,
-    rate,
-    round,
-    createdAt,
-    node,
-    extra,
-    expiry: expiryOf({ amount, rate, createdRound: round }),
-    item: items.push(itemOf(createdLine(body, contractId))) - 1,
-  };
+
+  #addOther(event: NewRound | UncountedCreate): void {
+    this.numbers.push(OTHER, this.others.push(event) - 1, 0, 0, 0, 0, 0, 0);
+  }
+
+  #addCoin(coin: Coin, { dso, contractId, idHash }: OfContract & { readonly dso: string }): void {
+    const { entity, owner, amount, rate, round, createdAt, node, extra, templateId, packageName } = coin;
+    const origin = numberIn(
+      this.origins,
+      { dso, templateId, packageName },
+      (known) => known.dso === dso && known.templateId === templateId && known.packageName === packageName,
+    );
+    const kind = entity === 'Amulet' ? AMULET : LOCKED_AMULET;
+    const text = this.texts.push(contractId, owner, extra) - 3;
+    const value = this.values.push(amount, rate, round, expiryOf({ amount, rate, createdRound: round })) - 4;
+    const item = this.items.push(itemOf(createdLine(coin, contractId))) - 1;
+    this.numbers.push(kind, text, value, origin, item, idHash, createdAt, node);
+  }
 }
 
 /** Some of a batch's messages as objects. */
@@ -253,12 +283,18 @@ export function messagesOf(batch: DecodedBatch, from: number, to: number): Decod
   return Array.from({ length: to - from }, (_, i) => messageAt(batch, from + i));
 }
 
-export function messageAt({ rows, text, lanes, headers, parts }: DecodedBatch, index: number): DecodedMessage {
+/** The lane of a message. */
+export function laneAt({ rows, lanes }: DecodedBatch, index: number): string {
+  return lanes[rows[(index + 1) * COLUMNS + LANE]!]!;
+}
+
+export function messageAt(batch: DecodedBatch, index: number): DecodedMessage {
+  const { rows, text, headers, parts } = batch;
   const [before, row] = [index * COLUMNS, (index + 1) * COLUMNS];
   const [start, end, idEnd] = [rows[before + RAW_END]!, rows[row + RAW_END]!, rows[row + ID_END]!];
-  const [lane, offset] = [lanes[rows[row + LANE]!]!, rows[row + OFFSET]!];
+  const [lane, offset] = [laneAt(batch, index), rows[row + OFFSET]!];
   const resumeToken = text.slice(idEnd, rows[row + TOKEN_END]) || String(offset + 1);
-  const [header, part] = [headers[rows[row + HEADER]!], parts[rows[row + PART]!] ?? NO_EVENTS];
+  const [header, part] = [headers[rows[row + HEADER]!], parts[rows[row + PART]!] ?? {}];
   if (header === undefined || 'kind' in part)
     return { lane, offset, resumeToken, start, end, content: part as OtherContent };
   const ignored: Record<string, number> = {};
@@ -268,11 +304,35 @@ export function messageAt({ rows, text, lanes, headers, parts }: DecodedBatch, i
   }
   const updateId = text.slice(rows[before + TOKEN_END], idEnd);
   const recordTime = orNull(rows[row + RECORD_TIME]!);
-  const content = { ...header, updateId, recordTime, offset: orNull(rows[row + LEDGER_OFFSET]!), ignored, ...part };
+  const events: ContractEvent[] = [];
+  for (let at = rows[before + EVENT_END]!; at < rows[row + EVENT_END]!; at++) events.push(eventAt(batch.events, at));
+  const ledgerOffset = orNull(rows[row + LEDGER_OFFSET]!);
+  const content = { ...header, updateId, recordTime, offset: ledgerOffset, ignored, events, ...part };
   return { lane, offset, resumeToken, start, end, content };
 }
 
-const NO_EVENTS: UpdatePart = { events: [] };
+function eventAt({ rows, texts, values, origins, others }: EventColumns, index: number): ContractEvent {
+  const row = index * EVENT_COLUMNS;
+  const [kind, text, value] = [rows[row + KIND]!, rows[row + TEXT]!, rows[row + VALUE]!];
+  if (kind === OTHER) return others[text]!;
+  const [contractId, idHash, item] = [texts[text]!, rows[row + ID_HASH]!, rows[row + ITEM]!];
+  if (kind >= ARCHIVE) return { kind: 'archive', entity: ARCHIVED[kind - ARCHIVE]!, contractId, idHash, item };
+  return {
+    kind: kind === AMULET ? 'Amulet' : 'LockedAmulet',
+    contractId,
+    idHash,
+    origin: origins[rows[row + ORIGIN]!]!,
+    owner: texts[text + 1]!,
+    amount: values[value] as bigint,
+    rate: values[value + 1] as bigint,
+    round: values[value + 2] as bigint,
+    createdAt: rows[row + CREATED_AT]!,
+    node: rows[row + NODE]!,
+    extra: texts[text + 2]!,
+    expiry: values[value + 3]!,
+    item,
+  };
+}
 
 function orNull(number: number): number | null {
   return Number.isNaN(number) ? null : number;

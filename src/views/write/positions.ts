@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { type DecodedBatch, type DecodedMessage, messagesOf, sha256Of } from '../../feed/decoded-batch.ts';
+import { type DecodedBatch, type DecodedMessage, laneAt, messageAt, sha256Of } from '../../feed/decoded-batch.ts';
 import type { NamedSource, Reached } from '../../feed/source.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { parseColumn } from '../store/stored-rows.ts';
@@ -59,7 +59,10 @@ export function positionsAfter(
   { from, to }: { from: number; to: number },
 ): ReadonlyMap<string, Position> {
   const last = new Map<string, DecodedMessage>();
-  for (const message of messagesOf(batch, from, to)) last.set(message.lane, message);
+  for (let at = to - 1; at >= from && last.size < batch.lanes.length; at--) {
+    const lane = laneAt(batch, at);
+    if (!last.has(lane)) last.set(lane, messageAt(batch, at));
+  }
   return new Map(
     [...last].map(([lane, message]) => {
       const sha256 = stateOf(lanes, lane).start === null ? null : sha256Of(batch, message);

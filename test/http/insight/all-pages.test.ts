@@ -51,8 +51,8 @@ async function rest(response: IncomingMessage): Promise<string> {
 
 describe('the rows of all pages in one answer', () => {
   test.each([
-    ['owners?migration_id=0', 5_000],
-    ['top?migration_id=0&by=locked', 5_000],
+    ['owners?migration_id=0', 2_000],
+    ['top?migration_id=0&by=locked', 2_000],
     ['snapshots?migration_id=0&every=10s', 1_799],
   ])('of %s are those of the pages', async (target, count) => {
     const response = await begin(`${target}&limit=all&format=csv`);
@@ -66,7 +66,7 @@ describe('the rows of all pages in one answer', () => {
   test('begin behind a token', async () => {
     const page = readTable(await (await fetch(`${url}${V1}/owners?migration_id=0&limit=999`)).text());
     const { rows } = readCsv(await rest(await begin(`owners?limit=all&format=csv&after=${page.next}`)));
-    expect(rows).toHaveLength(4_001);
+    expect(rows).toHaveLength(1_001);
     expect(rows[0]!.party_id! > String(page.rows.at(-1)!.party_id)).toBe(true);
   });
 
