@@ -100,8 +100,9 @@ async function sendNetwork(
     await using producer = await openTopicProducer({ connection, topic, create, logger, signal });
     const tails = await producer.tails();
     const ends = [...tails.values()].map(({ values }) => values);
-    // A participant continues behind an offset, and repeats nothing.
-    const sender = createSender(producer, tails, { mayRepeat: config.scan !== null, logger });
+    // A participant continues behind an offset, and repeats what other partitions have behind it.
+    const mayRepeat = config.scan !== null || producer.partitions > 1;
+    const sender = createSender(producer, tails, { mayRepeat, logger });
     const written = { ends, name: `topic ${topic}`, otherwise: 'send to another topic' };
     const network = openNetworkLines(written, config, { follow, stop: signal, logger });
     let reported = 0;

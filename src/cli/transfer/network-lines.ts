@@ -5,7 +5,7 @@ import { OwnEvents } from '../../feed/ledger-api/followed-parties.ts';
 import { openLedgerApiSource } from '../../feed/ledger-api/participant-source.ts';
 import { AnswerFailure } from '../../feed/network/json-client.ts';
 import { IN_IMPORT, LANE } from '../../feed/network/snapshot-import.ts';
-import { dsosOf, lastPosition, laterOf, type ScanPosition, tokenOf } from '../../feed/scan/scan-position.ts';
+import { dsosOf, isAfter, lastPosition, laterOf, type ScanPosition, tokenOf } from '../../feed/scan/scan-position.ts';
 import { openScanSource } from '../../feed/scan/scan-source.ts';
 import { FeedRefused, type Message, type Source, type SourceContext, type SourceStart } from '../../feed/source.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
@@ -117,7 +117,8 @@ function continueScan(
   const positions = ends.filter((lines) => lines.length > 0).map((lines) => lastPosition(lines));
   if (positions.includes(null)) throw new Refusal(`${name}: it ends with no update of a network; ${otherwise}`);
   if (positions.includes(IN_IMPORT)) throw unfinished(name, otherwise);
-  const from = (positions as ScanPosition[]).reduce(laterOf, null);
+  // A partition whose messages a kill kept back ends before the others.
+  const [from = null] = (positions as ScanPosition[]).toSorted((a, b) => (isAfter(a, b) ? 1 : -1));
   const known = new Set(ends.flat().map(textOf));
   let furthest = from;
   return {
@@ -146,8 +147,7 @@ const textOf = (bytes: Uint8Array): string => Buffer.from(bytes.buffer, bytes.by
 /** Where lines of a participant end. */
 interface ParticipantEnd {
   readonly offset: number;
-  /** The last update and its offset, which the participant must know too; null where none is among the last lines. */
-  readonly update: { readonly id: string; readonly offset: number } | null;
+  readonly updates: readonly { readonly id: string; readonly offset: number }[];
   /** The participant that an import marker names; null where none is among the last lines. */
   readonly participantId: string | null;
 }
@@ -160,7 +160,13 @@ function continueParticipant(
 ): Continuation {
   const { ends, name, otherwise } = written;
   const found = ends.map((lines) => participantEnd(lines, written));
-  const from = found.filter((end) => end !== null).toSorted((a, b) => b.offset - a.offset)[0] ?? null;
+  // A partition whose messages a kill kept back ends before the others.
+  const [from = null] = found.filter((end) => end !== null).toSorted((a, b) => a.offset - b.offset);
+  /** The last update up to there, which the participant must know too; none where the last lines have only others. */
+  const [update] = found
+    .flatMap((end) => end?.updates ?? [])
+    .filter(({ offset }) => offset <= from!.offset)
+    .toSorted((a, b) => b.offset - a.offset);
   if (from !== null && settings.parties === 'all')
     throw new Refusal(
       `${name}: cannot be continued with --ledger-api-parties all, because it does not say who was followed; name the parties`,
@@ -168,10 +174,10 @@ function continueParticipant(
   const other = new Refusal(
     `${name}: its last update is not one of this participant, whose offsets are others; ${otherwise}`,
   );
-  // The last update once more, which shows that it is the same participant.
-  const token = from === null ? null : String(from.update === null ? from.offset : from.update.offset - 1);
+  // That update once more, which shows that it is the same participant.
+  const token = from === null ? null : String(update === undefined ? from.offset : update.offset - 1);
   const source = openLedgerApiSource(settings, contextOf(token, { migrationId, logger }));
-  let isSame = from === null || from.update === null;
+  let isSame = update === undefined;
   let own: OwnEvents;
   return {
     source,
@@ -183,8 +189,7 @@ function continueParticipant(
     },
     take(batch) {
       const fresh = batch.filter(({ decoded, resumeToken }) => {
-        const { id, offset } = from?.update ?? {};
-        isSame ||= decoded?.kind === 'update' && decoded.offset === offset && decoded.updateId === id;
+        isSame ||= decoded?.kind === 'update' && decoded.offset === update?.offset && decoded.updateId === update?.id;
         if (!isSame) throw other;
         return from === null || Number(resumeToken) > from.offset;
       });
@@ -197,14 +202,14 @@ function continueParticipant(
 function participantEnd(lines: readonly Uint8Array[], { name, otherwise }: Written): ParticipantEnd | null {
   let isInImport = false;
   let offset: number | null = null;
-  let update: ParticipantEnd['update'] = null;
+  const updates: { id: string; offset: number }[] = [];
   let participantId: string | null = null;
   for (const line of lines) {
     const decoded = tryDecode(line, { migrationId: 0 });
     isInImport = !(decoded instanceof BadUpdate) && decoded.kind === 'update' && decoded.seed !== undefined;
     if (decoded instanceof BadUpdate || decoded.kind === 'ignored' || decoded.offset == null) continue;
     offset = decoded.offset;
-    if (decoded.kind === 'update') update = { id: decoded.updateId, offset };
+    if (decoded.kind === 'update') updates.push({ id: decoded.updateId, offset });
     if (decoded.kind !== 'seed mark') continue;
     const { seed } = JSON.parse(Buffer.from(line).toString()) as { seed: { participant_id?: unknown } };
     participantId = typeof seed.participant_id === 'string' ? seed.participant_id : null;
@@ -212,5 +217,5 @@ function participantEnd(lines: readonly Uint8Array[], { name, otherwise }: Writt
   if (isInImport) throw unfinished(name, otherwise);
   if (lines.length > 0 && offset === null)
     throw new Refusal(`${name}: it ends with no update of a participant; ${otherwise}`);
-  return offset === null ? null : { offset, update, participantId };
+  return offset === null ? null : { offset, updates, participantId };
 }
