@@ -115,9 +115,8 @@ describe.each(seeds)('the tables of random ledger %i are the same', (seed) => {
     expect(await tablesAfter(directory, 'among', { files: [among], decodeWorkers: null })).toEqual(once);
   });
 
-  it.skipIf(seed % 2 === 0)(
-    'written in either format and either shape of the second, where all have words for it',
-    async () => {
+  if (seed % 2 === 1)
+    it('written in either format and either shape of the second, where all have words for it', async () => {
       using directory = temporaryDirectory();
       const all = items.filter((item) => item.kind === 'update' && item.migrationId === migrationId);
       expect(all.filter((item) => importsOfOne(item).length > 1).length).toBeGreaterThan(3);
@@ -132,6 +131,5 @@ describe.each(seeds)('the tables of random ledger %i are the same', (seed) => {
         const changing = [linesOf(all.slice(0, half), 'scan'), linesOf(all.slice(half), other)];
         expect(await tablesAfter(directory, `scan, then ${other}`, { files: changing, ...cut })).toEqual(scan);
       }
-    },
-  );
+    });
 });
