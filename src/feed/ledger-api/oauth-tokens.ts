@@ -58,19 +58,27 @@ export function createOauthTokens(
     ...(audience !== null && { audience }),
     ...(scope !== null && { scope }),
   });
-  let known: { readonly token: string; readonly renewAt: number } | null = null;
+  let known: { readonly token: string; readonly renewAt: number; readonly endsAt: number } | null = null;
+
+  async function renew(signal: AbortSignal): Promise<string> {
+    const now = Date.now();
+    const bounds = { answerBytesMax: 2 ** 20, answerTimeoutMs: 30_000 };
+    using server = createJsonClient(tokenUrl, { ca, caSetting: CA_SETTING, signal, readError, ...bounds });
+    const { access_token: token, expires_in: given } = await server.ask('', TOKEN_ANSWER, form);
+    const lifeMs = (Number(given) > 0 ? Number(given) : LIFETIME_S) * 1000;
+    known = { token, renewAt: now + lifeMs * RENEWED_AFTER, endsAt: now + lifeMs };
+    return token;
+  }
 
   return {
-    async get(signal) {
-      const now = Date.now();
-      if (known === null || now >= known.renewAt) {
-        const bounds = { answerBytesMax: 2 ** 20, answerTimeoutMs: 30_000 };
-        using server = createJsonClient(tokenUrl, { ca, caSetting: CA_SETTING, signal, readError, ...bounds });
-        const { access_token: token, expires_in: given } = await server.ask('', TOKEN_ANSWER, form);
-        const lifeS = Number(given) > 0 ? Number(given) : LIFETIME_S;
-        known = { token, renewAt: now + lifeS * 1000 * RENEWED_AFTER };
-      }
-      return known.token;
+    get: async (signal) => {
+      if (known !== null && Date.now() < known.renewAt) return known.token;
+      const old = known;
+      return renew(signal).catch((error: unknown) => {
+        if (old === null || Date.now() >= old.endsAt) throw error;
+        logger.warn({ url: tokenUrl, err: error }, 'the token could not be renewed; it is used on, up to its end');
+        return old.token;
+      });
     },
     refused() {
       known = null;

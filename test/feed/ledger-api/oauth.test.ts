@@ -58,7 +58,8 @@ afterEach(() => {
 });
 
 it('client credentials give a token that is renewed before its end, and asked for again where it is not taken', async () => {
-  using tokens = await startTokenServer();
+  let isLost = false;
+  using tokens = await startTokenServer(() => isLost);
   await using reading = await read(tokens.url);
   await reading.until({ stopped: null });
   // One that is taken back in the middle of a stream is replaced.
@@ -78,13 +79,16 @@ it('client credentials give a token that is renewed before its end, and asked fo
   const { signal } = new AbortController();
   const first = await own.get(signal);
   const now = Date.now();
-  for (const [seconds, isSame] of [
-    [80, true],
-    [95, false],
-  ] as const) {
+  const after = (seconds: number): Promise<string | null> => {
     vi.useFakeTimers({ toFake: ['Date'], now: now + seconds * 1000 });
-    expect((await own.get(signal)) === first).toBe(isSame);
-  }
+    return own.get(signal);
+  };
+  expect(await after(80)).toBe(first);
+  isLost = true;
+  expect(await after(95)).toBe(first);
+  await expect(after(101)).rejects.toThrow(/answers 502$/);
+  isLost = false;
+  expect(await after(102)).not.toBe(first);
 });
 
 it('a client that is not known is what readiness says, without its secret', async () => {
