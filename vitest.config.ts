@@ -11,7 +11,8 @@ const KAFKA_TESTS = [
 ];
 /** Tests that leave nothing behind in their process: a worker runs one file after the other. */
 const UNIT_TESTS = [
-  'test/{decode,holdings,http,ledger,users,views}/**/*.test.ts',
+  'test/{decode,holdings,ledger,users,views}/**/*.test.ts',
+  'test/http/{,hostile/,users/}*.test.ts',
   'test/feed/{file,ledger-api,scan}/*.test.ts',
 ];
 

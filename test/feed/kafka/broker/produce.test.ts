@@ -146,7 +146,7 @@ describe('produce refuses', () => {
   it.each<{ name: string; prepare: (topic: TestTopic) => Promise<void>; files: string[]; text: string }>([
     {
       name: 'a synchronizer for which no partition is left',
-      prepare: async () => {},
+      prepare: (topic) => topic.send(['a', 'b'].map((name, partition) => ({ partition, value: emptyUpdate(name, 1) }))),
       files: ['a', 'b', 'c'].map((name) => emptyUpdate(name, 1)),
       text: 'has 2 partitions, each with a synchronizer of its own, and none for c',
     },
