@@ -2,7 +2,9 @@ import type { Database } from 'better-sqlite3';
 import type { ContractFacts, Lookup, PageFacts } from '../../holdings/facts.ts';
 import { coinContent } from '../../ledger/coin.ts';
 import { idText, type StoredId } from '../../ledger/ledger-ids.ts';
+import { epochsUp } from '../store/account-epochs.ts';
 import { type CoinRow, coinTerms } from '../store/stored-rows.ts';
+import { type Account, createAccountReader } from './owner-versions.ts';
 import type { StoredSnapshot } from './stored-snapshots.ts';
 
 /**
@@ -28,7 +30,7 @@ interface ContractRow extends CoinRow {
 
 /** Where a page begins: after that contract. */
 type Start = { readonly createdAt: number; readonly id: string };
-const BEGINNING: Start = { createdAt: -1, id: '' };
+const FIRST: Start = { createdAt: -1, id: '' };
 
 /** A row's contract id as text, which SQLite orders by its UTF-8 bytes; where it is stored as bytes, they are lower-case hex. */
 const ID = "CASE typeof(contract_id) WHEN 'blob' THEN lower(hex(contract_id)) ELSE contract_id END";
@@ -38,16 +40,16 @@ const ID = "CASE typeof(contract_id) WHEN 'blob' THEN lower(hex(contract_id)) EL
  * groups of equal times are read, and then sorted by id.
  */
 export function createPageReader(db: Database) {
-  const ownerNo = db
-    .prepare<[number, string], number>('SELECT id FROM owner WHERE migration_id = ? AND party = ?')
-    .pluck();
-  const held = db.prepare<[number, number, number], Entry>(
-    `SELECT created_at AS createdAt, no FROM held
-     WHERE owner = ? + 0 AND created_at >= ? AND created_seq <= ? ORDER BY created_at, no`,
+  const accounts = createAccountReader(db);
+  const readEpochs = createEpochReader(db);
+  const held = db.prepare<[number, number, number, number], Entry>(
+    `SELECT created_at AS createdAt, no FROM held h
+     WHERE epoch = ? + 0 AND account = ? + 0 AND created_at >= ? + 0 AND created_seq <= ?
+       AND NOT EXISTS (SELECT 1 FROM gone WHERE gone.no = h.no) ORDER BY created_at, no`,
   );
-  const spent = db.prepare<[number, number, number, number], Entry>(
+  const spent = db.prepare<[number, number, number, number, number], Entry>(
     `SELECT created_at AS createdAt, no FROM spent
-     WHERE owner = ? AND archived_seq > ? AND created_seq <= ? AND created_at >= ?`,
+     WHERE epoch = ? AND account = ? AND archived_seq > ? AND created_seq <= ? AND created_at >= ?`,
   );
   const inOrder = db
     .prepare<[Start & { readonly nos: string; readonly rows: number }], number>(
@@ -57,25 +59,31 @@ export function createPageReader(db: Database) {
     )
     .pluck();
   const tokenRow = db.prepare<{ no: bigint; seq: number; migrationId: number }, Start>(
-    `SELECT h.created_at AS createdAt, ${ID} AS id FROM holding h JOIN owner o ON o.id = h.owner
-     WHERE h.no = @no AND o.migration_id = @migrationId AND h.created_seq <= @seq
-       AND (EXISTS (SELECT 1 FROM held WHERE owner = h.owner AND created_at = h.created_at AND no = h.no)
-         OR EXISTS (SELECT 1 FROM spent WHERE owner = h.owner AND archived_seq > @seq AND created_at = h.created_at AND no = h.no))`,
+    `SELECT h.created_at AS createdAt, ${ID} AS id FROM holding h JOIN account a ON a.id = h.account
+     WHERE h.no = @no AND a.instrument = (SELECT coin FROM migration WHERE migration_id = @migrationId) AND h.created_seq <= @seq
+       AND NOT EXISTS (SELECT 1 FROM gone WHERE gone.no = h.no) AND (EXISTS (
+         SELECT 1 FROM held WHERE epoch = (SELECT max(no) FROM epoch WHERE first_no <= @no)
+           AND account = h.account AND created_at = h.created_at AND no = h.no)
+       OR EXISTS (
+         SELECT 1 FROM epoch e CROSS JOIN spent s ON s.epoch = e.no AND s.account = h.account AND s.archived_seq > @seq
+           AND s.created_at = h.created_at AND s.no = h.no))`,
   );
   const contract = db
     .prepare<[number], ContractRow>(
-      `SELECT party AS owner, locked, amount, rate, round, created_at AS createdAt, node, contract_id AS contractId,
+      `SELECT owner, locked, amount, rate, round, created_at AS createdAt, node, contract_id AS contractId,
          update_id AS updateId, args AS extra, template_id AS templateId, package_name AS packageName
-       FROM holding JOIN owner ON owner.id = holding.owner JOIN template ON template.id = holding.template WHERE no = ?`,
+       FROM holding JOIN account ON account.id = account JOIN template ON template.id = holding.template WHERE no = ?`,
     )
     .safeIntegers();
   const dsoOf = db.prepare<[], string | null>('SELECT dso FROM setting').pluck();
 
   /** The entries among which are the first `rows` after a time, and all of that time itself: whole groups of equal times. */
   function firstEntries(
-    owners: readonly number[],
-    { seq, from, rows }: { seq: number; from: number; rows: number },
+    found: readonly Account[],
+    { snapshot, from, rows }: { snapshot: StoredSnapshot; from: number; rows: number },
   ): readonly Entry[] {
+    const { seq, epoch: last } = snapshot;
+    const bounds = readEpochs();
     let entries: Entry[] = [];
     let until = Infinity;
     /** How many are collected before unneeded ones are dropped. */
@@ -90,12 +98,19 @@ export function createPageReader(db: Database) {
     const add = (entry: Entry): void => {
       if (entries.push(entry) >= most) drop();
     };
-    for (const owner of owners) {
-      for (const entry of held.iterate(owner, from, seq)) {
-        if (entry.createdAt > until) break;
-        add(entry);
+    for (const { no, epochs } of found) {
+      for (const epoch of epochsUp(epochs, last))
+        for (const entry of spent.all(epoch, no, seq, seq, from)) if (entry.createdAt <= until) add(entry);
+      for (const epoch of epochsUp(epochs, 0, last)) {
+        // Coins are mostly created in the order of the epochs: most of them need not be read.
+        const { minCreated, maxCreated } = bounds.get(epoch) ?? NONE_CREATED;
+        if (minCreated === null || minCreated > until || maxCreated! < from) continue;
+        for (const entry of held.iterate(epoch, no, from, seq)) {
+          if (entry.createdAt > until) break;
+          add(entry);
+        }
+        if (entries.length >= rows) drop();
       }
-      for (const entry of spent.all(owner, seq, seq, from)) if (entry.createdAt <= until) add(entry);
     }
     drop();
     return entries;
@@ -129,15 +144,38 @@ export function createPageReader(db: Database) {
     { owners, after, pageSize }: Pick<Lookup<'page'>, 'owners' | 'after' | 'pageSize'>,
   ): PageFacts => {
     const { migrationId, seq } = snapshot;
-    const start = after === null ? BEGINNING : tokenRow.get({ no: after, seq, migrationId });
+    const start = after === null ? FIRST : tokenRow.get({ no: after, seq, migrationId });
     if (start === undefined) return { found: 'no such token' };
     const rows = pageSize + 1;
-    const known = [...new Set(owners)].flatMap((party) => ownerNo.get(migrationId, party) ?? []);
-    const nos = firstEntries(known, { seq, from: start.createdAt, rows }).map(({ no }) => no);
+    const found = [...new Set(owners)].flatMap((party) => accounts.ofParty(migrationId, party) ?? []);
+    const nos = firstEntries(found, { snapshot, from: start.createdAt, rows }).map(({ no }) => no);
     const ordered = inOrder.all({ ...start, nos: JSON.stringify(nos), rows });
     const page = ordered.slice(0, pageSize);
     const contracts = contractsOf(page);
     if ('fitting' in contracts) return { found: 'too large', ...contracts };
     return { found: 'page', snapshot, contracts, next: ordered.length > pageSize ? BigInt(page.at(-1)!) : null };
+  };
+}
+
+/** Bounds of created_at of an epoch's rows of `held`; null where it has had none. */
+interface CreatedBounds {
+  readonly minCreated: number | null;
+  readonly maxCreated: number | null;
+}
+
+const NONE_CREATED: CreatedBounds = { minCreated: null, maxCreated: null };
+
+/** Returns the function that reads the bounds of all epochs: again only after another connection has written. */
+function createEpochReader(db: Database): () => ReadonlyMap<number, CreatedBounds> {
+  const rows = db.prepare<[], CreatedBounds & { readonly no: number }>(
+    'SELECT no, min_created AS minCreated, max_created AS maxCreated FROM epoch',
+  );
+  const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();
+  let [readAt, bounds] = [-1, new Map<number, CreatedBounds>()];
+  return () => {
+    const version = dataVersion.get()!;
+    if (version !== readAt) bounds = new Map(rows.all().map(({ no, ...each }) => [no, each]));
+    readAt = version;
+    return bounds;
   };
 }

@@ -15,9 +15,20 @@ import {
   type Totals,
 } from '../../holdings/facts.ts';
 import { multiplesWithin } from '../../holdings/snapshot-grid.ts';
-import { createVersionReader, rankOwners, type Version, type VersionReader } from './owner-versions.ts';
 import {
+  type Account,
+  type AccountReader,
+  createAccountReader,
+  createVersionReader,
+  type PartyAccount,
+  rankOwners,
+  type Version,
+  type VersionReader,
+} from './owner-versions.ts';
+import {
+  BEGINNING,
   createGridReader,
+  type IntervalEnd,
   NOT_BOUNDED,
   prepareSnapshots,
   type ReadKinds,
@@ -43,13 +54,10 @@ export function createInsightReaders(
       'SELECT no FROM snapshot WHERE migration_id = ? + 0 AND no < ? ORDER BY record_time DESC LIMIT 1',
     )
     .pluck();
-  const ownerNo = db
-    .prepare<[number, string], number>('SELECT id FROM owner WHERE migration_id = ? AND party = ?')
-    .pluck();
-  const partyOf = db.prepare<[number], string>('SELECT party FROM owner WHERE id = ?').pluck();
+  const accounts = createAccountReader(db);
   const versions = createVersionReader(db);
   const gridOf = createGridReader(db);
-  const listOwners = createOwnerList(db, versions);
+  const listOwners = createOwnerList(accounts, versions);
 
   function requireSnapshot({ migrationId, recordTime }: SnapshotPlace): StoredSnapshot {
     const choice = { migrationId: BigInt(migrationId), recordTime: BigInt(recordTime), match: 'exact' } as const;
@@ -63,10 +71,8 @@ export function createInsightReaders(
     return migration === null ? null : gridOf(migration);
   }
 
-  function totalsAt(owner: number, seq: number): PartyTotals {
-    const party = partyOf.get(owner);
-    if (party === undefined) throw new Error(`owner ${owner} is not in views.db`);
-    return { party, ...(versions.at(owner, seq)?.totals ?? NO_COIN) };
+  function totalsAt(account: PartyAccount, end: IntervalEnd): PartyTotals {
+    return { party: account.party, ...(versions.at(account, end)?.totals ?? NO_COIN) };
   }
 
   function changesOfOwners({ migrationId, owners, ...times }: OwnersChangesLookup): readonly (readonly Change[])[] {
@@ -75,8 +81,8 @@ export function createInsightReaders(
     if (grid === null) return owners.map(() => []);
     const { from, to } = multiplesWithin(times, migration!.periodUs);
     return owners.map((party) => {
-      const owner = from > to ? undefined : ownerNo.get(migrationId, party);
-      return owner === undefined ? [] : readChanges(versions, owner, { from, to, grid }).changes;
+      const account = from > to ? undefined : accounts.ofParty(migrationId, party);
+      return account === undefined ? [] : readChanges(versions, account, { from, to, grid }).changes;
     });
   }
 
@@ -85,24 +91,24 @@ export function createInsightReaders(
     'listed snapshots': (lookup) => snapshots.list(lookup),
     changes: (lookup, budget) => {
       requireUnbounded(budget);
-      const owner = ownerNo.get(lookup.migrationId, lookup.party);
+      const account = accounts.ofParty(lookup.migrationId, lookup.party);
       const grid = gridIn(lookup.migrationId);
-      if (owner === undefined || grid === null) return { before: NO_COIN, changes: [] };
-      return readChanges(versions, owner, { ...lookup, grid });
+      if (account === undefined || grid === null) return { before: NO_COIN, changes: [] };
+      return readChanges(versions, account, { ...lookup, grid });
     },
     'listed owners': (lookup, budget) => {
       requireUnbounded(budget);
       const grid = gridIn(lookup.migrationId);
-      return grid === null ? [] : listOwners({ ...lookup, grid, seq: requireSnapshot(lookup).seq });
+      return grid === null ? [] : listOwners({ ...lookup, grid, snapshot: requireSnapshot(lookup) });
     },
     ranking: (lookup, budget) => {
       requireUnbounded(budget);
-      return rankOwners(db, requireSnapshot(lookup), versions);
+      return rankOwners(db, requireSnapshot(lookup), { accounts, versions });
     },
     'numbered owners': (lookup, budget) => {
       if (lookup.owners.length > budget.rows) throw NOT_BOUNDED;
-      const { seq } = requireSnapshot(lookup);
-      return lookup.owners.map((owner) => totalsAt(owner, seq));
+      const snapshot = requireSnapshot(lookup);
+      return lookup.owners.map((no) => totalsAt(accounts.ofNo(no), snapshot));
     },
     'last sealed': () => snapshotOf(last.get()),
     'sealed place': (place) => snapshots.find({ ...place, match: 'exact' })?.no ?? null,
@@ -113,33 +119,31 @@ export function createInsightReaders(
   };
 }
 
-/** Returns the function that reads a page of the owners who had coin up to a snapshot, whose number is `seq`. */
+/** Returns the function that reads a page of the owners who had coin up to a snapshot. */
 function createOwnerList(
-  db: Database,
+  accounts: AccountReader,
   versions: VersionReader,
-): (lookup: ListedOwnersLookup & { readonly seq: number; readonly grid: SealedGrid }) => readonly PartyTotals[] {
-  // Text is compared by its UTF-8 bytes.
-  const from = db.prepare<[number, string], { readonly owner: number; readonly party: string }>(
-    'SELECT id AS owner, party FROM owner WHERE migration_id = ? + 0 AND party >= ? ORDER BY party',
-  );
-
-  /** Whether a snapshot of the grid, up to number `seq`, was sealed while the owner had coin. */
-  function hadCoin(owner: number, seq: number, grid: SealedGrid): boolean {
+): (
+  lookup: ListedOwnersLookup & { readonly snapshot: StoredSnapshot; readonly grid: SealedGrid },
+) => readonly PartyTotals[] {
+  /** Whether a snapshot of the grid, up to one, was sealed while the owner had coin. */
+  function hadCoin(account: Account, to: IntervalEnd, grid: SealedGrid): boolean {
     /** The number of the snapshot of the grid that sealed coin, unless the owner's next version comes before it. */
     let sealing = Infinity;
-    for (const version of versions.between(owner, { from: 1, to: seq }, 'asc')) {
+    for (const version of versions.between(account, { after: BEGINNING, to }, 'asc')) {
       if (version.seq > sealing) return true;
       sealing = version.totals.contracts > 0 ? (grid.find(version.seq)?.seq ?? Infinity) : Infinity;
     }
-    return sealing <= seq;
+    return sealing <= to.seq;
   }
 
-  return ({ migrationId, prefix, after, rows, seq, grid }) => {
+  return ({ migrationId, prefix, after, rows, snapshot, grid }) => {
     const listed: PartyTotals[] = [];
-    for (const { owner, party } of from.iterate(migrationId, after ?? prefix)) {
+    for (const account of accounts.from(migrationId, after ?? prefix)) {
+      const { party } = account;
       if (!party.startsWith(prefix)) break;
-      if (party === after || !hadCoin(owner, seq, grid)) continue;
-      listed.push({ party, ...(versions.at(owner, seq)?.totals ?? NO_COIN) });
+      if (party === after || !hadCoin(account, snapshot, grid)) continue;
+      listed.push({ party, ...(versions.at(account, snapshot)?.totals ?? NO_COIN) });
       if (listed.length === rows) break;
     }
     return listed;
@@ -160,12 +164,12 @@ interface ChangesRange extends Pick<ChangesLookup, 'from' | 'to'>, Partial<Pick<
 /** Reads an owner's changes: its versions in the range, and one before it. */
 export function readChanges(
   versions: Pick<VersionReader, 'at' | 'between'>,
-  owner: number,
+  account: Account,
   { from, to, order = 'asc', rows = Infinity, grid }: ChangesRange,
 ): ChangesFacts {
-  const seqBefore = grid.seqBefore(from);
-  const before = versions.at(owner, seqBefore)?.totals ?? NO_COIN;
-  const inRange = versions.between(owner, { from: seqBefore + 1, to: grid.seqAt(to) }, order);
+  const after = grid.before(from);
+  const before = versions.at(account, after)?.totals ?? NO_COIN;
+  const inRange = versions.between(account, { after, to: grid.at(to) }, order);
   const changes = changesBetween(totalsInGrid(inRange, { grid, order, before }), order);
   return { before, changes: rows === Infinity ? [...changes] : changes.take(rows).toArray() };
 }

@@ -1,13 +1,31 @@
 import type { Database } from 'better-sqlite3';
 import type { Order, Ranking, Totals } from '../../holdings/facts.ts';
-import { decodeVersion } from '../store/stored-rows.ts';
-import type { StoredSnapshot } from './stored-snapshots.ts';
+import { type EpochBits, epochsDown, epochsUp, NO_EPOCHS } from '../store/account-epochs.ts';
+import { decodeVersion, NO_SUMS, type Sums } from '../store/stored-rows.ts';
+import type { IntervalEnd, StoredSnapshot } from './stored-snapshots.ts';
 
 /** An owner's totals at the end of an interval. */
 export interface Version {
   readonly seq: number;
   readonly totals: Totals;
 }
+
+/** An owner's account of the coin, and the epochs in which it has rows. */
+export interface Account {
+  readonly no: number;
+  readonly epochs: EpochBits;
+}
+
+interface AccountRow {
+  readonly no: number;
+  readonly bits: Buffer | null;
+}
+
+export interface PartyAccount extends Account {
+  readonly party: string;
+}
+
+export type AccountReader = ReturnType<typeof createAccountReader>;
 
 export type VersionReader = ReturnType<typeof createVersionReader>;
 
@@ -17,42 +35,91 @@ interface VersionRow {
 }
 
 /** So many that what a statement costs is shared by many, and that they are little in memory. */
-const OWNERS_AT_ONCE = 1_000;
+const ACCOUNTS_AT_ONCE = 1_000;
 
-/** The versions of owners. Only unbounded reads go through more than one of them. `? + 0`: see views/store/database.ts. */
+const COIN_OF_MIGRATION = 'instrument = (SELECT coin FROM migration WHERE migration_id = ? + 0)';
+
+/** The accounts of the coin. `? + 0`: see views/store/database.ts. */
+export function createAccountReader(db: Database) {
+  const select = 'SELECT id AS no, bits, owner AS party FROM account LEFT JOIN account_epochs ON account = id';
+  const ofParty = db.prepare<[number, string], AccountRow>(
+    `${select} WHERE ${COIN_OF_MIGRATION} AND owner = ? AND provider = '' AND account_id = ''`,
+  );
+  const ofNo = db.prepare<[number], AccountRow & { readonly party: string }>(`${select} WHERE id = ?`);
+  // Text is compared by its UTF-8 bytes.
+  const from = db.prepare<[number, string], AccountRow & { readonly party: string }>(
+    `${select} WHERE ${COIN_OF_MIGRATION} AND owner >= ? ORDER BY owner`,
+  );
+  const byNo = db.prepare<[number, number, number], AccountRow>(
+    `${select} WHERE id > ? AND id <= ? AND +${COIN_OF_MIGRATION} ORDER BY id`,
+  );
+  const max = db.prepare<[], number | null>('SELECT max(id) FROM account').pluck();
+  const accountOf = <Row extends AccountRow>({ bits, ...row }: Row) => ({ ...row, epochs: bits ?? NO_EPOCHS });
+  return {
+    /** Undefined where the migration has had no coin of the party. */
+    ofParty(migrationId: number, party: string): Account | undefined {
+      const row = ofParty.get(migrationId, party);
+      return row && accountOf(row);
+    },
+    ofNo(no: number): PartyAccount {
+      const row = ofNo.get(no);
+      if (row === undefined) throw new Error(`account ${no} is not in views.db`);
+      return accountOf(row);
+    },
+    /** In the order of their parties. */
+    *from(migrationId: number, party: string): Iterable<PartyAccount> {
+      for (const row of from.iterate(migrationId, party)) yield accountOf(row);
+    },
+    /** All of a migration, by number: so their rows lie one after the other. */
+    *all(migrationId: number): Iterable<Account> {
+      const last = max.get() ?? 0;
+      for (let no = 0; no < last; no += ACCOUNTS_AT_ONCE)
+        for (const row of byNo.all(no, no + ACCOUNTS_AT_ONCE, migrationId)) yield accountOf(row);
+    },
+  };
+}
+
+/** The versions of accounts. Only unbounded reads go through more than one of them. `? + 0`: see views/store/database.ts. */
 export function createVersionReader(db: Database) {
-  const newest = db.prepare<[number, number], VersionRow>(
-    'SELECT seq, v FROM owner_total WHERE owner = ? + 0 AND seq <= ? ORDER BY seq DESC LIMIT 1',
+  const newest = db.prepare<[number, number, number], VersionRow>(
+    'SELECT seq, v FROM total WHERE epoch = ? + 0 AND account = ? + 0 AND seq <= ? ORDER BY seq DESC LIMIT 1',
   );
   const between = (order: Order) =>
-    db.prepare<[number, number, number], VersionRow>(
-      `SELECT seq, v FROM owner_total WHERE owner = ? + 0 AND seq BETWEEN ? AND ? ORDER BY seq ${order}`,
+    db.prepare<[number, number, number, number], VersionRow>(
+      `SELECT seq, v FROM total WHERE epoch = ? + 0 AND account = ? + 0 AND seq > ? AND seq <= ? ORDER BY seq ${order}`,
     );
   const inOrder = { asc: between('asc'), desc: between('desc') };
   const versionOf = ({ seq, v }: VersionRow): Version => ({ seq, totals: totalsIn(v) });
+
+  /** The newest up to an interval. */
+  function rowAt({ no, epochs }: Account, { seq, epoch: last }: IntervalEnd): VersionRow | null {
+    for (const epoch of epochsDown(epochs, last)) {
+      const row = newest.get(epoch, no, seq);
+      if (row !== undefined) return row;
+    }
+    return null;
+  }
+
   return {
-    /** The newest up to an interval. */
-    at(owner: number, seq: number): Version | null {
-      const row = newest.get(owner, seq);
-      return row === undefined ? null : versionOf(row);
+    sumsAt(account: Account, end: IntervalEnd): { readonly unlocked: Sums; readonly locked: Sums } {
+      const row = rowAt(account, end);
+      return row === null ? { unlocked: NO_SUMS, locked: NO_SUMS } : decodeVersion(row.v);
     },
-    /** Those of some intervals, both inclusive. */
-    *between(owner: number, { from, to }: { from: number; to: number }, order: Order): Iterable<Version> {
-      for (const row of inOrder[order].iterate(owner, from, to)) yield versionOf(row);
+    at(account: Account, end: IntervalEnd): Version | null {
+      const row = rowAt(account, end);
+      return row && versionOf(row);
     },
-    /** The newest of each owner of a migration up to an interval, by number. */
-    *all(migrationId: number, seq: number): Iterable<{ readonly owner: number; readonly totals: Totals }> {
-      // By number, their versions lie one after the other; and many rows at once cost less than each by itself.
-      const rows = db
-        .prepare<[number, number, number, number], [owner: number, v: Buffer | null]>(
-          `SELECT id, (SELECT v FROM owner_total WHERE owner = id AND seq <= ? ORDER BY seq DESC LIMIT 1)
-           FROM owner NOT INDEXED WHERE id > ? AND id <= ? AND migration_id = ? ORDER BY id`,
-        )
-        .raw();
-      const last = db.prepare<[], number | null>('SELECT max(id) FROM owner').pluck().get() ?? 0;
-      for (let from = 0; from < last; from += OWNERS_AT_ONCE)
-        for (const [owner, v] of rows.all(seq, from, from + OWNERS_AT_ONCE, migrationId))
-          if (v !== null) yield { owner, totals: totalsIn(v) };
+    /** Those of the intervals after one, up to another. */
+    *between(
+      { no, epochs }: Account,
+      { after, to }: { readonly after: IntervalEnd; readonly to: IntervalEnd },
+      order: Order,
+    ): Iterable<Version> {
+      const ordered = order === 'asc' ? epochsUp(epochs, after.epoch, to.epoch) : epochsDown(epochs, to.epoch);
+      for (const epoch of ordered) {
+        if (epoch < after.epoch) return;
+        for (const row of inOrder[order].iterate(epoch, no, after.seq, to.seq)) yield versionOf(row);
+      }
     },
   };
 }
@@ -63,7 +130,7 @@ function totalsIn(v: Buffer): Totals {
 }
 
 /** Sums in two doubles that count exactly: high * 2^53 + low. */
-interface Sums {
+interface DoubleSums {
   readonly high: Float64Array;
   readonly low: Float64Array;
 }
@@ -74,16 +141,21 @@ const LOW_BITS = 53;
  * Orders the owners with coin at a snapshot, the largest first, equal ones by the UTF-8 bytes of their parties. There may be
  * millions, so only packed numbers are held: some 80 MB for a million.
  */
-export function rankOwners(db: Database, snapshot: StoredSnapshot, versions: VersionReader): Ranking {
+export function rankOwners(
+  db: Database,
+  snapshot: StoredSnapshot,
+  { accounts, versions }: { accounts: AccountReader; versions: VersionReader },
+): Ranking {
   const { owners: count, seq, migrationId } = snapshot;
-  const sums = (): Sums => ({ high: new Float64Array(count), low: new Float64Array(count) });
+  const sums = (): DoubleSums => ({ high: new Float64Array(count), low: new Float64Array(count) });
   const [unlocked, locked, total] = [sums(), sums(), sums()];
   const owners = new Uint32Array(count);
   let found = 0;
-  for (const { owner, totals } of versions.all(migrationId, seq)) {
-    if (totals.contracts === 0) continue;
+  for (const account of accounts.all(migrationId)) {
+    const totals = versions.at(account, snapshot)?.totals;
+    if (totals === undefined || totals.contracts === 0) continue;
     if (found === count) throw new Error(`migration ${migrationId} has more than ${count} owners in snapshot ${seq}`);
-    owners[found] = owner;
+    owners[found] = account.no;
     write(unlocked, found, totals.unlocked);
     write(locked, found, totals.locked);
     write(total, found, totals.unlocked + totals.locked);
@@ -93,7 +165,7 @@ export function rankOwners(db: Database, snapshot: StoredSnapshot, versions: Ver
 
   const byParty = partyOrder(db, migrationId, owners);
   // A stable sort, so equal sums stay in the order of their parties.
-  const ranked = ({ high, low }: Sums): Uint32Array =>
+  const ranked = ({ high, low }: DoubleSums): Uint32Array =>
     byParty
       .slice()
       .sort((a, b) => high[b]! - high[a]! || low[b]! - low[a]!)
@@ -101,7 +173,7 @@ export function rankOwners(db: Database, snapshot: StoredSnapshot, versions: Ver
   return { unlocked: ranked(unlocked), locked: ranked(locked), total: ranked(total) };
 }
 
-function write({ high, low }: Sums, at: number, sum: bigint): void {
+function write({ high, low }: DoubleSums, at: number, sum: bigint): void {
   high[at] = Number(sum >> BigInt(LOW_BITS));
   low[at] = Number(BigInt.asUintN(LOW_BITS, sum));
 }
@@ -113,7 +185,7 @@ function partyOrder(db: Database, migrationId: number, owners: Uint32Array): Uin
     indexes[owner] = i;
   });
   const byParty = db
-    .prepare<[number], number>('SELECT id FROM owner WHERE migration_id = ? + 0 ORDER BY party')
+    .prepare<[number], number>(`SELECT id FROM account WHERE ${COIN_OF_MIGRATION} ORDER BY owner`)
     .pluck();
   const order = new Uint32Array(owners.length);
   let placed = 0;

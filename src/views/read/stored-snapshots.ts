@@ -32,10 +32,16 @@ export type ReadKinds<Kind extends FactKind> = {
   readonly [K in Kind]: (lookup: Lookup<K>, budget: RowBudget) => Facts<K>;
 };
 
-/** `seq` is the snapshot's number within its migration. */
-export interface StoredSnapshot extends SealedSnapshot {
+/** The end of an interval: its number within its migration, and the epoch that was the newest when it was sealed. */
+export interface IntervalEnd {
   readonly seq: number;
+  readonly epoch: number;
 }
+
+/** Before the first interval. */
+export const BEGINNING: IntervalEnd = { seq: 0, epoch: 0 };
+
+export interface StoredSnapshot extends SealedSnapshot, IntervalEnd {}
 
 interface SnapshotRow extends Omit<StoredSnapshot, 'forced' | 'unlocked' | 'locked' | 'changesDigest' | 'digest'> {
   readonly forced: number;
@@ -49,9 +55,14 @@ export type SnapshotReader = ReturnType<typeof createSnapshotReader>;
 
 /** Rows of sealed snapshots; `rest` says which. */
 export function prepareSnapshots<P extends unknown[]>(db: Database, rest: string): Statement<P, SnapshotRow> {
-  const columns = `migration_id AS migrationId, record_time AS recordTime, seq, no, forced, contracts, owners,
-    unlocked, locked, changes_digest AS changesDigest, digest`;
-  return db.prepare<P, SnapshotRow>(`SELECT ${columns} FROM snapshot ${rest}`);
+  return db.prepare<P, SnapshotRow>(
+    `SELECT migration_id AS migrationId, record_time AS recordTime, s.seq AS seq, no, epoch, forced,
+       coalesce(contracts, 0) AS contracts, coalesce(owners, 0) AS owners,
+       coalesce(unlocked, '0') AS unlocked, coalesce(locked, '0') AS locked, changes_digest AS changesDigest, digest
+     FROM snapshot s LEFT JOIN migration USING (migration_id)
+     LEFT JOIN supply u ON u.instrument = coin
+       AND u.seq = (SELECT seq FROM supply WHERE instrument = coin AND seq <= s.seq ORDER BY seq DESC LIMIT 1) ${rest}`,
+  );
 }
 
 export function snapshotOf(row: SnapshotRow | undefined): StoredSnapshot | null {
@@ -164,31 +175,31 @@ export function createSnapshotReader(db: Database) {
 
 /** The sealed snapshots of a migration's grid, by their times and numbers. */
 export interface SealedGrid {
-  /** The number of the snapshot of the grid before a time of the grid; 0 where that is the first. */
-  seqBefore(time: number): number;
-  seqAt(time: number): number;
+  /** The snapshot of the grid before a time of the grid; BEGINNING where that is the first. */
+  before(time: number): IntervalEnd;
+  at(time: number): IntervalEnd;
   /** The first in or after an interval; null where none is sealed. */
   find(seq: number): { readonly time: number; readonly seq: number } | null;
 }
 
 /** Null where nothing of its grid is sealed. */
 export function createGridReader(db: Database): (migration: SealedMigration) => SealedGrid | null {
-  const seqOf = db
-    .prepare<[number, number], number>('SELECT seq FROM snapshot WHERE migration_id = ? AND record_time = ?')
-    .pluck();
+  const endOf = db.prepare<[number, number], IntervalEnd>(
+    'SELECT seq, epoch FROM snapshot WHERE migration_id = ? AND record_time = ?',
+  );
   return (migration) => {
     const { migrationId } = migration;
     const { from, to, step } = gridOf(migration);
     if (from > to) return null;
     const at = (time: number) => {
-      const seq = seqOf.get(migrationId, time);
-      if (seq === undefined) throw new Error(`migration ${migrationId} has no snapshot at ${time} of its grid`);
-      return { time, seq };
+      const end = endOf.get(migrationId, time);
+      if (end === undefined) throw new Error(`migration ${migrationId} has no snapshot at ${time} of its grid`);
+      return { time, ...end };
     };
     const [first, last] = [at(from), at(to)];
     return {
-      seqBefore: (time) => (time <= from ? 0 : at(time - step).seq),
-      seqAt: (time) => at(time).seq,
+      before: (time) => (time <= from ? BEGINNING : at(time - step)),
+      at,
       // A binary search: where nothing was forced between two snapshots of the grid, those between are numbered in steps.
       find(seq) {
         if (seq > last.seq) return null;

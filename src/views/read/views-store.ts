@@ -10,9 +10,11 @@ import type {
 } from '../../holdings/facts.ts';
 import { ExpiredSums, mayHaveExpired } from '../../holdings/summary-answer.ts';
 import { openForReading } from '../store/database.ts';
-import { type CoinRow, decodeVersion, followedIn, NO_SUMS, unitsOf } from '../store/stored-rows.ts';
+import { epochsUp } from '../store/account-epochs.ts';
+import { type CoinRow, followedIn, NO_SUMS, unitsOf } from '../store/stored-rows.ts';
 import { createPageReader } from './contract-page.ts';
 import { createInsightReaders } from './insight-reader.ts';
+import { type Account, createAccountReader, createVersionReader } from './owner-versions.ts';
 import {
   createSnapshotReader,
   NOT_BOUNDED,
@@ -87,10 +89,8 @@ export type FactsReader = ReturnType<typeof createFactsReader>;
 
 /** Facts of views.db on one connection; the caller opens the transaction. */
 export function createFactsReader(db: Database) {
-  const version = db.prepare<[number, string, number], { owner: number; v: Buffer }>(
-    `SELECT owner, v FROM owner_total
-     WHERE owner = (SELECT id FROM owner WHERE migration_id = ? AND party = ?) AND seq <= ? ORDER BY seq DESC LIMIT 1`,
-  );
+  const accounts = createAccountReader(db);
+  const versions = createVersionReader(db);
   const lowestRound = db
     .prepare<[], bigint | null>(
       'SELECT min(number) FROM round WHERE migration_id = (SELECT max(migration_id) FROM migration)',
@@ -130,19 +130,15 @@ export function createFactsReader(db: Database) {
     return { isLimited: true, others: parties.filter((party) => !owners.has(party)) };
   }
 
-  function ownerAt(
-    { migrationId, seq }: StoredSnapshot,
-    party: string,
-    round: bigint | null,
-    budget: RowBudget,
-  ): OwnerFacts {
+  function ownerAt(snapshot: StoredSnapshot, party: string, round: bigint | null, budget: RowBudget): OwnerFacts {
+    const { migrationId, seq } = snapshot;
     const key = `${migrationId} ${seq} ${round} ${party}`;
     const cached = cachedOwners.get(key);
     if (cached !== undefined) return cached;
-    const row = version.get(migrationId, party, seq);
-    const sums = row === undefined ? { unlocked: NO_SUMS, locked: NO_SUMS } : decodeVersion(row.v);
-    const isExact = row === undefined || round === null || !mayHaveExpired(sums, round);
-    const facts = { party, ...sums, expired: isExact ? null : readExpired({ owner: row.owner, seq, round }, budget) };
+    const account = accounts.ofParty(migrationId, party);
+    const sums = account === undefined ? NO_COINS : versions.sumsAt(account, snapshot);
+    const isExact = account === undefined || round === null || !mayHaveExpired(sums, round);
+    const facts = { party, ...sums, expired: isExact ? null : readExpired(account, { snapshot, round }, budget) };
     if (cachedOwners.size >= OWNERS_CACHED_MAX) cachedOwners.delete(cachedOwners.keys().next().value!);
     cachedOwners.set(key, facts);
     return facts;
@@ -190,39 +186,58 @@ export function createFactsReader(db: Database) {
   };
 }
 
-/** An owner at a snapshot, and the round as of which its coins may have expired. */
-type OwnerAtRound = { readonly owner: number; readonly seq: number; readonly round: bigint };
+const NO_COINS = { unlocked: NO_SUMS, locked: NO_SUMS };
 
-/** Reads the sums of the coins that have expired, and takes the rows read from the budget. Throws NOT_BOUNDED. */
+/**
+ * Reads the sums of an owner's coins that have expired as of a round, and takes the rows read from the budget, and an epoch like a
+ * row. Throws NOT_BOUNDED.
+ */
 function createExpiredReader(db: Database) {
+  type Key = [epoch: number, account: number];
+  const held = 'FROM held h WHERE epoch = ? AND account = ? AND expiry <= ?';
+  const spent = 'FROM spent WHERE epoch = ? AND account = ? AND archived_seq > ?';
   // By the keys of their indexes, so these are the rows read, whether their coins have expired or not.
-  const count = db
-    .prepare<[OwnerAtRound & { readonly most: number }], number>(
-      `SELECT count(*) FROM (
-         SELECT 1 FROM held WHERE owner = @owner AND expiry <= @round
-         UNION ALL SELECT 1 FROM spent WHERE owner = @owner AND archived_seq > @seq LIMIT @most)`,
+  const countHeld = db.prepare<[...Key, bigint, number], number>(`SELECT count(*) FROM (SELECT 1 ${held} LIMIT ?)`).pluck();
+  const countSpent = db.prepare<[...Key, number, number], number>(`SELECT count(*) FROM (SELECT 1 ${spent} LIMIT ?)`).pluck();
+  const expiredHeld = db
+    .prepare<[...Key, bigint, number], number>(
+      `SELECT no ${held} AND created_seq <= ? AND NOT EXISTS (SELECT 1 FROM gone WHERE gone.no = h.no)`,
     )
     .pluck();
-  const expired = db
-    .prepare<[OwnerAtRound], number>(
-      `SELECT no FROM held WHERE owner = @owner AND expiry <= @round AND created_seq <= @seq
-       UNION ALL SELECT no FROM spent
-       WHERE owner = @owner AND archived_seq > @seq AND created_seq <= @seq AND expiry <= @round`,
-    )
+  const expiredSpent = db
+    .prepare<[...Key, number, number, bigint], number>(`SELECT no ${spent} AND created_seq <= ? AND expiry <= ?`)
     .pluck();
   const holding = db
     .prepare<[number], Pick<CoinRow, 'locked' | 'amount' | 'rate' | 'round'>>(
       'SELECT locked, amount, rate, round FROM holding WHERE no = ?',
     )
     .safeIntegers();
-  return (at: OwnerAtRound, budget: RowBudget): NonNullable<OwnerFacts['expired']> => {
-    if (budget.rows !== Infinity) {
-      const rows = count.get({ ...at, most: budget.rows + 1 })!;
-      if (rows > budget.rows) throw NOT_BOUNDED;
-      budget.rows -= rows;
+
+  function take(budget: RowBudget, count: (most: number) => number): void {
+    if (budget.rows === Infinity) return;
+    const rows = 1 + count(budget.rows + 1);
+    if (rows > budget.rows) throw NOT_BOUNDED;
+    budget.rows -= rows;
+  }
+
+  return (
+    { no: account, epochs }: Account,
+    { snapshot: { seq, epoch: last }, round }: { snapshot: StoredSnapshot; round: bigint },
+    budget: RowBudget,
+  ): NonNullable<OwnerFacts['expired']> => {
+    const left = { ...budget };
+    const nos: number[] = [];
+    for (const epoch of epochsUp(epochs, 0, last)) {
+      take(left, (most) => countHeld.get(epoch, account, round, most)!);
+      nos.push(...expiredHeld.iterate(epoch, account, round, seq));
     }
+    for (const epoch of epochsUp(epochs, last)) {
+      take(left, (most) => countSpent.get(epoch, account, seq, most)!);
+      nos.push(...expiredSpent.iterate(epoch, account, seq, seq, round));
+    }
+    budget.rows = left.rows;
     const sums = { unlocked: new ExpiredSums(), locked: new ExpiredSums() };
-    for (const no of expired.all(at)) {
+    for (const no of nos) {
       const row = holding.get(no);
       if (row === undefined) throw new Error(`holding ${no} is not in views.db`);
       const side = row.locked === 1n ? sums.locked : sums.unlocked;

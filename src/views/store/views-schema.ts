@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 
-/** The version of views.db's tables. An older file is refused. */
-export const SCHEMA_VERSION = 12;
+/** The version of views.db's tables: an older file is upgraded (upgrade.ts), a newer one refused. */
+export const SCHEMA_VERSION = 13;
 
 /**
  * The tables of views.db. Times are microseconds since 1970, amounts and rates 1e-10 units: an INTEGER where it fits 64 bits,
@@ -17,7 +17,7 @@ CREATE TABLE setting(
   dso TEXT,                             -- the DSO whose coins count, once known
   dso_pinned INTEGER NOT NULL,          -- whether an operator or the source's network named it
   next_no INTEGER NOT NULL,             -- next number of a coin contract
-  next_owner INTEGER NOT NULL,
+  next_account INTEGER NOT NULL,
   feed TEXT,                            -- what the resume tokens of the source that resumes belong to, in its own form
   followed TEXT                         -- the owners whose coins count, as a JSON list in order; null: all
 ) STRICT;
@@ -39,16 +39,15 @@ CREATE TABLE position(
 CREATE TABLE migration(
   migration_id INTEGER PRIMARY KEY,
   open_seq INTEGER NOT NULL,            -- the interval that is open
+  open_epoch INTEGER NOT NULL,          -- its epoch: the newest one when it opened
+  coin INTEGER,                         -- the instrument that is the coin; null before the first
   time_reached INTEGER,                 -- null until a seed's mark, or an update that is no import
   update_time INTEGER,                  -- the largest record time of an update
   next_grid INTEGER,                    -- the next grid time to seal
   seeded_at INTEGER,                    -- the time of the seed that it began with; -1 while its mark has not come; null: no seed
   seed_times TEXT NOT NULL,             -- of that seed, the time of each synchronizer that its mark named, as JSON
   seed_offset INTEGER,                  -- of that seed, the offset of its participant; null where its source has none
-  contracts INTEGER NOT NULL,           -- coins, owners with coin and supply now, in the open interval
-  owners INTEGER NOT NULL,
-  unlocked TEXT NOT NULL,               -- decimal digits: a supply does not fit 64 bits
-  locked TEXT NOT NULL
+  movements_since INTEGER               -- the counted time from which movements are kept; null: from the beginning
 ) STRICT;
 
 -- The first and the last time applied per synchronizer: updates between are redeliveries, earlier ones disorder.
@@ -66,15 +65,31 @@ CREATE TABLE last_update(
   PRIMARY KEY(migration_id, synchronizer_id, update_id)
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE owner(
-  id INTEGER PRIMARY KEY, migration_id INTEGER NOT NULL, party TEXT NOT NULL, UNIQUE(migration_id, party)
+-- The coin of a migration; others will be tokens.
+CREATE TABLE instrument(
+  id INTEGER PRIMARY KEY, migration_id INTEGER NOT NULL, admin TEXT NOT NULL, name TEXT NOT NULL,
+  UNIQUE(migration_id, admin, name)
 ) STRICT;
+
+-- Whose coins are added up. provider and account_id are of tokens: empty for the coin.
+CREATE TABLE account(
+  id INTEGER PRIMARY KEY, instrument INTEGER NOT NULL, owner TEXT NOT NULL, provider TEXT NOT NULL, account_id TEXT NOT NULL,
+  UNIQUE(instrument, owner, provider, account_id)
+) STRICT;
+
+-- A version for each interval that changed the supply of an instrument, the open one included.
+CREATE TABLE supply(
+  instrument INTEGER, seq INTEGER,
+  contracts INTEGER NOT NULL, owners INTEGER NOT NULL,
+  unlocked TEXT NOT NULL, locked TEXT NOT NULL,  -- decimal digits: a supply does not fit 64 bits
+  PRIMARY KEY(instrument, seq)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE snapshot(
   migration_id INTEGER, record_time INTEGER, seq INTEGER NOT NULL,
   no INTEGER NOT NULL UNIQUE,           -- its place in the order in which those of all migrations were sealed
+  epoch INTEGER NOT NULL,               -- the newest one when it was sealed
   forced INTEGER NOT NULL,
-  contracts INTEGER NOT NULL, owners INTEGER NOT NULL, unlocked TEXT NOT NULL, locked TEXT NOT NULL,
   changes_digest BLOB, digest BLOB,     -- of 32 bytes; null where forced; see ledger/digest.ts
   PRIMARY KEY(migration_id, record_time)
 ) STRICT, WITHOUT ROWID;
@@ -89,30 +104,49 @@ CREATE TABLE template(
   UNIQUE(template_id, package_name)
 ) STRICT;
 
+-- Tables that grow with history and are read by account have an epoch before it in their keys, so that new rows lie together
+-- and a commit writes few pages (docs/store.md). An epoch is closed at the end of the transaction that fills it.
+CREATE TABLE epoch(
+  no INTEGER PRIMARY KEY,               -- from 1
+  first_no INTEGER NOT NULL,            -- of its coins
+  events INTEGER NOT NULL,
+  min_created INTEGER, max_created INTEGER,  -- bounds of created_at in its rows of held; null where it never had one
+  held INTEGER NOT NULL, gone INTEGER NOT NULL  -- how many rows of each
+) STRICT;
+
+-- Which epochs an account has rows in: bit n of the bytes, the lowest first, is epoch n.
+CREATE TABLE account_epochs(account INTEGER PRIMARY KEY, bits BLOB NOT NULL) STRICT;
+
 -- Facts of one coin contract, numbered in feed order. Appended; deleted only when archived in the interval of its creation.
 CREATE TABLE holding(
-  no INTEGER PRIMARY KEY, owner INTEGER, created_seq INTEGER, locked INTEGER, amount ANY, rate ANY, round INTEGER,
+  no INTEGER PRIMARY KEY, account INTEGER, created_seq INTEGER, locked INTEGER, amount ANY, rate ANY, round INTEGER,
   created_at INTEGER, node INTEGER, template INTEGER, contract_id ANY,
-  update_id ANY,                        -- null for imports
+  update_id ANY,                        -- an INTEGER: a number of ledger_update; else the id itself; null for imports that name none
   args TEXT                             -- null for the canonical Amulet; see ledger/coin.ts
 ) STRICT;
 
--- Active now, by owner and creation. expiry: null for never. id_hash: the low 32 bits, signed, of the hash of migration and contract
--- id (ledger/ledger-ids.ts); the writer finds contracts by it, in memory (views/write/contracts.ts).
+-- Active now, by account and creation, in the epoch of the coin's number; without those of gone. expiry: null for never. id_hash: the
+-- low 32 bits, signed, of the hash of migration and contract id (ledger/ledger-ids.ts); the writer finds contracts by it, in memory
+-- (views/write/contracts.ts).
 CREATE TABLE held(
-  owner INTEGER, created_at INTEGER, no INTEGER, created_seq INTEGER, expiry INTEGER, id_hash INTEGER NOT NULL,
-  PRIMARY KEY(owner, created_at, no)
+  epoch INTEGER, account INTEGER, created_at INTEGER, no INTEGER, created_seq INTEGER, expiry INTEGER, id_hash INTEGER NOT NULL,
+  PRIMARY KEY(epoch, account, created_at, no)
 ) STRICT, WITHOUT ROWID;
-CREATE INDEX held_by_expiry ON held(owner, expiry);
+CREATE INDEX held_by_expiry ON held(epoch, account, expiry);
 
--- Archived, by owner and the interval of the archive.
+-- The numbers of coins of closed epochs that were archived, while their rows of held are still there.
+CREATE TABLE gone(no INTEGER PRIMARY KEY) STRICT;
+
+-- Archived, by account and the interval of the archive, in the epoch of that interval.
 CREATE TABLE spent(
-  owner INTEGER, archived_seq INTEGER, created_at INTEGER, no INTEGER, created_seq INTEGER, expiry INTEGER,
-  PRIMARY KEY(owner, archived_seq, created_at, no)
+  epoch INTEGER, account INTEGER, archived_seq INTEGER, created_at INTEGER, no INTEGER, created_seq INTEGER, expiry INTEGER,
+  PRIMARY KEY(epoch, account, archived_seq, created_at, no)
 ) STRICT, WITHOUT ROWID;
 
--- A version for each owner changed in interval seq; v: see views/store/stored-rows.ts.
-CREATE TABLE owner_total(owner INTEGER, seq INTEGER, v BLOB NOT NULL, PRIMARY KEY(owner, seq)) STRICT, WITHOUT ROWID;
+-- A version for each account changed in interval seq, in the epoch of the interval; v: see views/store/stored-rows.ts.
+CREATE TABLE total(
+  epoch INTEGER, account INTEGER, seq INTEGER, v BLOB NOT NULL, PRIMARY KEY(epoch, account, seq)
+) STRICT, WITHOUT ROWID;
 
 -- Open mining rounds active now. content: SHA-256 of the create's content.
 CREATE TABLE round(

@@ -24,6 +24,7 @@ export interface SnapshotRow {
   readonly migrationId: bigint;
   readonly recordTime: bigint;
   readonly seq: bigint;
+  readonly epoch: bigint;
   readonly forced: bigint;
   readonly contracts: bigint;
   readonly owners: bigint;

@@ -25,17 +25,10 @@ const OWNERS_PER_STEP = 1_000;
  */
 export function* verifyOwners(context: VerifyContext, items: ItemsFound): Generator<VerifyStep> {
   const { db } = context;
-  // An owner of any of the tables; one that is missing in `owner` is a fault.
-  const firsts = ['owner', 'held', 'spent', 'owner_total'].map((table) => {
-    const column = table === 'owner' ? 'id' : 'owner';
-    return `SELECT min(${column}) AS owner FROM ${table} WHERE ${column} > @after`;
-  });
-  const next = db
-    .prepare<{ after: bigint }, bigint | null>(`SELECT min(owner) FROM (${firsts.join(' UNION ALL ')})`)
-    .pluck();
-  const total = Number(db.prepare<[], bigint | null>('SELECT max(id) FROM owner').pluck().get());
+  const next = db.prepare<[bigint], bigint | null>('SELECT min(id) FROM account WHERE id > ?').pluck();
+  const total = Number(db.prepare<[], bigint | null>('SELECT max(id) FROM account').pluck().get());
   const verifyOwner = createOwnerVerifier(context, items);
-  const ownerAfter = (after: bigint): bigint | null => next.get({ after }) ?? null;
+  const ownerAfter = (after: bigint): bigint | null => next.get(after) ?? null;
   let verified = 0;
   // Before every id: a damaged one may have any.
   for (let owner = ownerAfter(-(2n ** 63n)); owner !== null; owner = ownerAfter(owner)) {
@@ -48,12 +41,13 @@ export function* verifyOwners(context: VerifyContext, items: ItemsFound): Genera
 
 interface OwnerRow {
   readonly id: bigint;
-  readonly migrationId: bigint;
+  /** Null where its instrument is missing. */
+  readonly migrationId: bigint | null;
   readonly party: string;
 }
 
-type Integers = 'entryNo' | 'entryCreatedAt' | 'entryCreatedSeq' | 'entryExpiry' | 'archivedSeq' | 'idHash';
-type HoldingIntegers = 'owner' | 'createdSeq' | 'locked' | 'round' | 'createdAt';
+type Integers = 'epoch' | 'entryNo' | 'entryCreatedAt' | 'entryCreatedSeq' | 'entryExpiry' | 'archivedSeq' | 'idHash';
+type HoldingIntegers = 'account' | 'createdSeq' | 'locked' | 'round' | 'createdAt';
 
 /** One row of `held` or `spent`, with the columns of its holding, null without one: a damaged row may have any values. */
 interface Entry extends Readonly<Record<Integers | HoldingIntegers, bigint | null>> {
@@ -63,6 +57,7 @@ interface Entry extends Readonly<Record<Integers | HoldingIntegers, bigint | nul
 }
 
 interface Version {
+  readonly epoch: bigint;
   readonly seq: bigint;
   readonly v: Buffer;
 }
@@ -70,26 +65,41 @@ interface Version {
 function createOwnerVerifier(context: VerifyContext, items: ItemsFound): (owner: bigint) => void {
   const { db, report, supply } = context;
   const ownerRow = db.prepare<[bigint], OwnerRow>(
-    'SELECT id, migration_id AS migrationId, party FROM owner WHERE id = ?',
+    `SELECT account.id AS id, migration_id AS migrationId, owner AS party FROM account
+     LEFT JOIN instrument ON instrument.id = instrument WHERE account.id = ?`,
   );
-  const versions = db.prepare<[bigint], Version>('SELECT seq, v FROM owner_total WHERE owner = ? ORDER BY seq');
+  // That an account has rows in no other epochs is verified by epoch.
+  const versions = db.prepare<[bigint], Version>(
+    'SELECT t.epoch AS epoch, seq, v FROM epoch CROSS JOIN total t ON t.epoch = epoch.no AND account = ? ORDER BY seq',
+  );
   const entries = (['held', 'spent'] as const).map((table) => {
-    const [archivedSeq, idHash] = table === 'held' ? ['NULL', 'e.id_hash'] : ['e.archived_seq', 'NULL'];
+    const isHeld = table === 'held';
+    const [archivedSeq, idHash] = isHeld ? ['NULL', 'e.id_hash'] : ['e.archived_seq', 'NULL'];
     const rows = db.prepare<[bigint], Entry>(
       `SELECT e.no AS entryNo, e.created_at AS entryCreatedAt, e.created_seq AS entryCreatedSeq,
-         e.expiry AS entryExpiry, ${archivedSeq} AS archivedSeq, ${idHash} AS idHash, c.owner AS owner,
+         e.expiry AS entryExpiry, e.epoch AS epoch, ${archivedSeq} AS archivedSeq, ${idHash} AS idHash, c.account AS account,
          c.created_seq AS createdSeq, c.locked AS locked, c.amount AS amount, c.rate AS rate, c.round AS round,
          c.created_at AS createdAt, c.contract_id AS contractId
-       FROM ${table} e LEFT JOIN holding c ON c.no = e.no WHERE e.owner = ?`,
+       FROM epoch CROSS JOIN ${table} e ON e.epoch = epoch.no AND e.account = ? LEFT JOIN holding c ON c.no = e.no
+       ${isHeld ? 'WHERE NOT EXISTS (SELECT 1 FROM gone WHERE gone.no = e.no)' : ''}`,
     );
     return { table, rows };
   });
 
+  /** The epoch of an interval is the newest one when the snapshot before it was sealed. */
+  function verifyEpoch(table: string, migrationId: bigint, row: { epoch: bigint; seq: bigint; party: string }): void {
+    const { epoch, seq, party: owner } = row;
+    const expected = context.sealed.get(migrationId)?.[Number(seq) - 2]?.epoch;
+    if (expected === undefined || epoch === expected) return;
+    const snapshot = snapshotName(context, migrationId, seq);
+    report({ table, owner, snapshot, expected: `epoch ${expected}, by the snapshot before it`, found: String(epoch) });
+  }
+
   return (id) => {
-    const owner = ownerRow.get(id);
-    if (owner === undefined)
-      return differsIn(context, 'owner')(`a row of owner ${id}, which held, spent or owner_total names`, 'none');
+    const owner = ownerRow.get(id)!;
     const { migrationId, party } = owner;
+    if (migrationId === null)
+      return differsIn(context, 'instrument')(`the instrument of account ${id}`, 'none');
     const places = context.places.get(migrationId) ?? [];
     const intervals: Intervals = new Map();
     for (const { table, rows } of entries) {
@@ -104,17 +114,21 @@ function createOwnerVerifier(context: VerifyContext, items: ItemsFound): (owner:
           }),
         );
         if (verified === null) continue;
+        const { epoch, archivedSeq } = entry;
+        if (archivedSeq !== null) verifyEpoch('spent', migrationId, { epoch: epoch!, seq: archivedSeq, party });
         addContract(intervals, verified);
         items.add(places, verified);
       }
     }
     const changes = getOrMake(supply, migrationId, () => new Map<bigint, Supply>());
-    compareVersions(intervals, versions.all(id), {
+    const found = versions.all(id);
+    for (const { epoch, seq } of found) verifyEpoch('total', migrationId, { epoch, seq, party });
+    compareVersions(intervals, found, {
       changed: (seq, change) => changes.set(seq, sumOf(changes.get(seq), change)),
       differs(seq, expected, found) {
         const snapshot = snapshotName(context, migrationId, seq);
         const byContracts = `${expected}, by its contracts in held, spent and holding`;
-        report({ table: 'owner_total', owner: party, snapshot, expected: byContracts, found });
+        report({ table: 'total', owner: party, snapshot, expected: byContracts, found });
       },
     });
   };
@@ -138,7 +152,7 @@ function verifyEntry(
   const compare = (column: string, expected: unknown, found: unknown): void => {
     if (found !== expected) differs('entry', `${column} ${expected}, by its holding`, found);
   };
-  compare('owner', entry.owner, id);
+  compare('account', entry.account, id);
   compare('created_at', createdAt, entry.entryCreatedAt);
   compare('created_seq', createdSeq, entry.entryCreatedSeq);
   compare('expiry', expiryColumn(terms.expiry), entry.entryExpiry);

@@ -30,8 +30,11 @@ export function* readSealed(context: VerifyContext): Generator<VerifyStep> {
   const { db, sealed } = context;
   let place = 0;
   const snapshots = db.prepare<[], SnapshotRow>(
-    `SELECT migration_id AS migrationId, record_time AS recordTime, seq, forced, contracts, owners, unlocked, locked,
-       changes_digest, digest FROM snapshot ORDER BY migration_id, record_time`,
+    `SELECT migration_id AS migrationId, record_time AS recordTime, s.seq AS seq, epoch, forced, coalesce(contracts, 0) AS contracts,
+       coalesce(owners, 0) AS owners, coalesce(unlocked, '0') AS unlocked, coalesce(locked, '0') AS locked, changes_digest, digest
+     FROM snapshot s LEFT JOIN migration USING (migration_id) LEFT JOIN supply u ON u.instrument = coin
+       AND u.seq = (SELECT max(seq) FROM supply WHERE instrument = coin AND seq <= s.seq)
+     ORDER BY migration_id, record_time`,
   );
   for (const row of snapshots.iterate()) {
     const { migrationId, recordTime, seq, forced } = row;

@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { isDamaged } from '../../machine-errors.ts';
 import { openForReading } from '../store/database.ts';
 import { type Difference, differsIn, timeText, type VerifyContext, type VerifyStep } from './verify-context.ts';
+import { verifyEpochs } from './verify-epochs.ts';
 import { verifyOwners } from './verify-owners.ts';
 import { ItemsFound, readSealed, verifySnapshots } from './verify-snapshots.ts';
 
@@ -32,7 +33,8 @@ export function* verifyViews(
     const phases: readonly (readonly [table: string, steps: Generator<VerifyStep>])[] = [
       ...tables.all().map((table) => [table, verifyIntegrity(context, table)] as const),
       ['snapshot', readSealed(context)],
-      ['owner_total', verifyOwners(context, items)],
+      ['epoch', verifyEpochs(context)],
+      ['total', verifyOwners(context, items)],
       ['holding', verifyHoldings(context)],
       ['snapshot', verifySnapshots(context, items)],
       ['migration', countVerified(context, verified)],
@@ -54,7 +56,7 @@ export function* verifyViews(
 
 function* countVerified({ db, sealed }: VerifyContext, verified: Verified): Generator<VerifyStep> {
   for (const { length } of sealed.values()) verified.snapshots += length;
-  verified.owners = rowsOf(db, 'owner');
+  verified.owners = rowsOf(db, 'account');
   const rows = db.prepare<[], { migrationId: bigint; seededAt: bigint }>(
     `SELECT migration_id AS migrationId, seeded_at AS seededAt FROM migration WHERE seeded_at >= 0 ORDER BY migration_id`,
   );
@@ -77,11 +79,13 @@ function* verifyIntegrity(context: VerifyContext, table: string): Generator<Veri
 /** Every contract of `holding` has one row in `held` or `spent`. That each of those has its holding was verified by owner. */
 function* verifyHoldings(context: VerifyContext): Generator<VerifyStep> {
   const { db } = context;
-  const [holdings, entries] = [rowsOf(db, 'holding'), rowsOf(db, 'held') + rowsOf(db, 'spent')];
+  const held = rowsOf(db, 'held') - rowsOf(db, 'gone');
+  const [holdings, entries] = [rowsOf(db, 'holding'), held + rowsOf(db, 'spent')];
   if (holdings !== entries) {
     const differs = differsIn(context, 'holding');
-    differs(`${entries} rows, as held and spent have together`, holdings);
-    const numbers = 'SELECT no FROM holding EXCEPT SELECT no FROM held EXCEPT SELECT no FROM spent';
+    differs(`${entries} rows, as held, without those of gone, and spent have together`, holdings);
+    const numbers = 
+      'SELECT no FROM holding EXCEPT SELECT * FROM (SELECT no FROM held EXCEPT SELECT no FROM gone) EXCEPT SELECT no FROM spent';
     for (const no of db.prepare<[], bigint>(numbers).pluck().iterate())
       differs(`contract ${no}: a row in held or spent`, 'none');
   }

@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { createContractFlush, Templates } from './coin-rows.ts';
 import { type ActiveIds, Contracts } from './contracts.ts';
+import { Epochs } from './epochs.ts';
 import { OpenItems } from './open-items.ts';
 import { Counterfeits, Rounds } from './other-contracts.ts';
 import { Owners } from './owner-sums.ts';
@@ -14,6 +15,7 @@ import { type Counts, copyCounts, createStateSaver, loadState, type WriterState 
  */
 export class Batch {
   readonly state: WriterState;
+  readonly epochs: Epochs;
   readonly owners: Owners;
   readonly contracts: Contracts;
   readonly rounds: Rounds;
@@ -28,20 +30,21 @@ export class Batch {
   readonly #saveState: (state: WriterState) => void;
 
   /** `lasting`: what outlives a batch that failed. */
-  constructor(db: Database, lasting: { active: ActiveIds; savePositions: SavePositions }, counts: Counts) {
+  constructor(db: Database, lasting: { active: ActiveIds; savePositions: SavePositions; epochEvents?: number }, counts: Counts) {
     this.#db = db;
     this.state = loadState(db);
-    this.owners = new Owners(db, this.state);
+    this.epochs = new Epochs(db, lasting.epochEvents);
+    this.owners = new Owners(db, this.state, this.epochs);
     this.contracts = new Contracts(db, this.owners, lasting.active);
     this.rounds = new Rounds(db);
     this.counterfeits = new Counterfeits(db);
     this.templates = new Templates(db);
     this.items = new OpenItems(db);
-    this.seals = new Seals(db, this.owners, this.items);
+    this.seals = new Seals(db, this);
     this.counts = copyCounts(counts);
-    this.#flushContracts = createContractFlush(db);
+    this.#flushContracts = createContractFlush(db, this.epochs);
     this.#savePositions = lasting.savePositions;
-    this.#saveState = createStateSaver(db, this.state);
+    this.#saveState = createStateSaver(db, this.state, this.epochs);
   }
 
   /** One transaction: rows, totals, snapshots and the position. `also` runs within it. */
@@ -53,10 +56,12 @@ export class Batch {
       this.#flushContracts(this.contracts);
       for (const part of parts) part.flush();
       this.#saveState(this.state);
+      // Last: it closes the epoch of all that was written.
+      this.epochs.flush(this.state.nextNo);
       also();
     })();
     markPositionsStored(this.state.lanes);
     // Only memory: what is on disk must not be applied again because a read failed.
-    for (const part of [this.contracts, ...parts]) part.afterCommit();
+    for (const part of [this.contracts, this.epochs, ...parts]) part.afterCommit();
   }
 }

@@ -4,6 +4,7 @@ import { type StoredId, storedId } from '../../ledger/ledger-ids.ts';
 import { rowOrder } from '../store/row-order.ts';
 import { BulkRows, expiryColumn, unitsColumn } from '../store/stored-rows.ts';
 import { type ArchivedCoin, type Contracts, isActive, type PendingCoin } from './contracts.ts';
+import type { Epochs } from './epochs.ts';
 import type { Owner } from './owner-sums.ts';
 
 type SpentRow = Omit<ArchivedCoin, 'idHash'>;
@@ -12,20 +13,27 @@ type SpentRow = Omit<ArchivedCoin, 'idHash'>;
  * Returns the function that writes a batch's coins inside its transaction. Rows go into each table in the order of its key,
  * with `no` in place of the time of creation: nearly the same order, and neighbours are on the same pages.
  */
-export function createContractFlush(db: Database): (contracts: Contracts) => void {
+export function createContractFlush(db: Database, epochs: Epochs): (contracts: Contracts) => void {
   const holding = BulkRows.inserting(db, 'INSERT INTO holding', 13);
-  const held = BulkRows.inserting(db, 'INSERT INTO held', 6);
-  const spent = BulkRows.inserting(db, 'INSERT INTO spent', 6);
-  const noLongerHeld = BulkRows.deleting(db, 'held', ['owner', 'created_at', 'no']);
+  const held = BulkRows.inserting(db, 'INSERT INTO held', 7);
+  const spent = BulkRows.inserting(db, 'INSERT INTO spent', 7);
+  const noLongerHeld = BulkRows.deleting(db, 'held', ['epoch', 'account', 'created_at', 'no']);
   const forgetHolding = db.prepare('DELETE FROM holding WHERE no = ?');
   /** The update of the coin written last: most create several. */
   let creator: { readonly id: string | null; readonly stored: StoredId | null } = { id: null, stored: null };
 
   return ({ created, archived }) => {
-    for (const i of rowOrder(archived, ofOwner, ofNo)) {
-      const { owner, createdAt, no, archivedSeq } = archived[i]!;
-      noLongerHeld.add(owner.no, createdAt, no);
+    epochs.addEvents(created.length + archived.length + created.filter(({ archivedSeq }) => archivedSeq !== 0).length);
+    for (const i of rowOrder(archived, ofNo)) {
+      const { no, archivedSeq } = archived[i]!;
+      if (!epochs.isNewest(no)) epochs.addGone(no);
       if (archivedSeq === -1) forgetHolding.run(no);
+    }
+    const ofNewest = archived.filter(({ no }) => epochs.isNewest(no));
+    for (const i of rowOrder(ofNewest, ofOwner, ofNo)) {
+      const { owner, createdAt, no } = ofNewest[i]!;
+      noLongerHeld.add(epochs.newest, owner.no, createdAt, no);
+      epochs.removeHeld();
     }
     noLongerHeld.finish();
     for (const coin of created) {
@@ -41,13 +49,16 @@ export function createContractFlush(db: Database): (contracts: Contracts) => voi
     const active = created.filter(isActive);
     for (const i of rowOrder(active, ofOwner)) {
       const { owner, no, createdSeq, create } = active[i]!;
-      held.add(owner.no, create.createdAt, no, createdSeq, expiryColumn(create.expiry), create.idHash | 0);
+      epochs.addHeld(owner, create.createdAt);
+      held.add(epochs.newest, owner.no, create.createdAt, no, createdSeq, expiryColumn(create.expiry), create.idHash | 0);
     }
     held.finish();
     const rows: SpentRow[] = [...created.filter(isSpent).map(spentOf), ...archived.filter(isSpent)];
-    for (const i of rowOrder(rows, ofOwner, ofSeq, ofNo)) {
-      const { owner, archivedSeq, createdAt, no, createdSeq, expiry } = rows[i]!;
-      spent.add(owner.no, archivedSeq, createdAt, no, createdSeq, expiryColumn(expiry));
+    const ofEpoch = ({ owner, archivedSeq }: SpentRow): number => epochs.ofInterval(owner.migration, archivedSeq);
+    for (const i of rowOrder(rows, ofEpoch, ofOwner, ofSeq, ofNo)) {
+      const row = rows[i]!;
+      const { owner, archivedSeq, createdAt, no, createdSeq, expiry } = row;
+      spent.add(ofEpoch(row), owner.no, archivedSeq, createdAt, no, createdSeq, expiryColumn(expiry));
     }
     spent.finish();
   };

@@ -80,13 +80,13 @@ export class Contracts {
     this.#active = active;
     this.#coin = db
       .prepare<[number], CoinRow & { readonly createdAt: bigint }>(
-        `SELECT locked, party AS owner, amount, rate, round, created_at AS createdAt, args AS extra
-         FROM holding JOIN owner ON owner.id = holding.owner WHERE no = ?`,
+        `SELECT locked, owner, amount, rate, round, created_at AS createdAt, args AS extra
+         FROM holding JOIN account ON account.id = account WHERE no = ?`,
       )
       .safeIntegers();
     this.#holding = db
       .prepare<[number], HoldingRow>(
-        `SELECT no, owner, created_seq, locked, amount, rate, round, created_at, ${ID_TEXT} FROM holding WHERE no = ?`,
+        `SELECT no, account, created_seq, locked, amount, rate, round, created_at, ${ID_TEXT} FROM holding WHERE no = ?`,
       )
       .raw()
       .safeIntegers();
@@ -94,7 +94,8 @@ export class Contracts {
     this.#idText = db.prepare<[number], string>(`SELECT ${ID_TEXT} FROM holding WHERE no = ?`).pluck();
     this.#spentIds = db
       .prepare<[number, number], string>(
-        `SELECT ${ID_TEXT} FROM spent JOIN holding USING (no) WHERE spent.owner = ? AND archived_seq >= ?`,
+        `SELECT ${ID_TEXT} FROM epoch CROSS JOIN spent ON epoch = epoch.no AND spent.account = ? AND archived_seq >= ?
+         JOIN holding ON holding.no = spent.no`,
       )
       .pluck();
   }
@@ -251,7 +252,11 @@ export class ActiveIds {
 
   constructor(db: Database, onRead: OnActiveRead = () => {}) {
     this.#onRead = onRead;
-    this.#held = db.prepare<[], [number, number]>('SELECT id_hash, no FROM held').raw();
+    this.#held = db
+      .prepare<[], [number, number]>(
+        'SELECT id_hash, no FROM held WHERE NOT EXISTS (SELECT 1 FROM gone WHERE gone.no = held.no)',
+      )
+      .raw();
     this.#dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();
   }
 

@@ -1,16 +1,20 @@
 import type { Database } from 'better-sqlite3';
 import { getOrMake } from '../../get-or-make.ts';
+import { type EpochBits, epochsDown, NO_EPOCHS } from '../store/account-epochs.ts';
 import { rowOrder } from '../store/row-order.ts';
 import { BulkRows, decodeVersion, encodeVersion, NO_SUMS, noSums, type Sums } from '../store/stored-rows.ts';
+import type { Epochs } from './epochs.ts';
 import type { MigrationState, WriterState } from './state.ts';
 
-/** An owner in one migration, with the sums of the open interval. */
+/** An owner in one migration, that is an account of the coin, with the sums of the open interval. */
 export interface Owner {
   readonly no: number;
   readonly migration: MigrationState;
   readonly party: string;
   unlocked: Sums;
   locked: Sums;
+  /** The epochs in which it has rows. */
+  epochs: EpochBits;
   /** Whether the sums changed since a version was last written or queued. */
   dirty: boolean;
 }
@@ -21,43 +25,65 @@ export function sumsOf(owner: Owner, kind: 'locked' | 'unlocked'): Sums {
   return owner[kind];
 }
 
+/** The coin's name as an instrument. */
+const COIN = 'Amulet';
+
 /** With more owners than these all are dropped, between batches, when every change is in the database. */
 const OWNERS_MAX = 50_000;
 
-/** Owners by party and by number: a bounded cache over `owner` and `owner_total`. */
+/** Owners by party and by number: a bounded cache over `account` and `total`. */
 export class Owners {
   readonly #state: WriterState;
+  readonly #epochs: Epochs;
   readonly #byParty;
   readonly #byNo;
   readonly #version;
-  readonly #insertOwner: BulkRows;
+  readonly #insertInstrument;
+  readonly #insertAccount: BulkRows;
+  readonly #insertSupply: BulkRows;
   readonly #insertVersion: BulkRows;
   readonly #ofNo = new Map<number, Owner>();
   readonly #ofParty = new Map<MigrationState, Map<string, Owner>>();
+  #nextInstrument: number;
+  #addedCoins: MigrationState[] = [];
   #added: Owner[] = [];
+  /** Rows of `supply`. */
+  #supplies: [instrument: number, seq: number, contracts: number, owners: number, unlocked: string, locked: string][] = [];
   #dirty = new Map<MigrationState, Owner[]>();
   readonly #versions = new QueuedVersions();
 
-  constructor(db: Database, state: WriterState) {
+  constructor(db: Database, state: WriterState, epochs: Epochs) {
     this.#state = state;
-    this.#byParty = db
-      .prepare<[number, string], number>('SELECT id FROM owner WHERE migration_id = ? AND party = ?')
-      .pluck();
-    this.#byNo = db.prepare<[number], { migrationId: number; party: string }>(
-      'SELECT migration_id AS migrationId, party FROM owner WHERE id = ?',
+    this.#epochs = epochs;
+    this.#byParty = db.prepare<[number, string], { no: number; epochs: Buffer | null }>(
+      `SELECT id AS no, bits AS epochs FROM account LEFT JOIN account_epochs ON account = id
+       WHERE instrument = ? AND owner = ? AND provider = '' AND account_id = ''`,
+    );
+    this.#byNo = db.prepare<[number], { migrationId: number; party: string; epochs: Buffer | null }>(
+      `SELECT migration_id AS migrationId, owner AS party, bits AS epochs FROM account
+       JOIN instrument ON instrument.id = instrument LEFT JOIN account_epochs ON account = account.id WHERE account.id = ?`,
     );
     this.#version = db
-      .prepare<[number], Buffer>('SELECT v FROM owner_total WHERE owner = ? + 0 ORDER BY seq DESC LIMIT 1')
+      .prepare<[number, number], Buffer>(
+        'SELECT v FROM total WHERE epoch = ? + 0 AND account = ? + 0 ORDER BY seq DESC LIMIT 1',
+      )
       .pluck();
-    this.#insertOwner = BulkRows.inserting(db, 'INSERT INTO owner', 3);
-    this.#insertVersion = BulkRows.inserting(db, 'INSERT OR REPLACE INTO owner_total', 3);
+    this.#nextInstrument = db.prepare<[], number>('SELECT coalesce(max(id), 0) + 1 FROM instrument').pluck().get()!;
+    this.#insertInstrument = db.prepare('INSERT INTO instrument VALUES (?, ?, ?, ?)');
+    this.#insertAccount = BulkRows.inserting(db, 'INSERT INTO account', 5);
+    this.#insertSupply = BulkRows.inserting(db, 'INSERT OR REPLACE INTO supply', 6);
+    this.#insertVersion = BulkRows.inserting(db, 'INSERT OR REPLACE INTO total', 4);
   }
 
   /** The owner of that name, numbered by first appearance in the feed. */
   ofParty(migration: MigrationState, party: string): Owner {
     const known = this.find(migration, party);
     if (known !== undefined) return known;
-    const owner = { no: this.#state.nextOwner++, migration, party, unlocked: NO_SUMS, locked: NO_SUMS, dirty: false };
+    if (migration.coin === null) {
+      migration.coin = this.#nextInstrument++;
+      this.#addedCoins.push(migration);
+    }
+    const owner = this.#ownerOf({ no: this.#state.nextAccount++, migration, party, epochs: NO_EPOCHS });
     this.#added.push(owner);
     return this.#remember(owner);
   }
@@ -66,8 +92,8 @@ export class Owners {
   find(migration: MigrationState, party: string): Owner | undefined {
     const known = this.#ofParty.get(migration)?.get(party);
     if (known !== undefined) return known;
-    const no = this.#byParty.get(migration.migrationId, party);
-    return no === undefined ? undefined : this.#load(no, migration, party);
+    const row = migration.coin === null ? undefined : this.#byParty.get(migration.coin, party);
+    return row && this.#load(row, migration, party);
   }
 
   ofNo(no: number): Owner {
@@ -75,14 +101,22 @@ export class Owners {
     if (known !== undefined) return known;
     const row = this.#byNo.get(no);
     const migration = row === undefined ? undefined : this.#state.migrations.get(row.migrationId);
-    if (row === undefined || migration === undefined) throw new Error(`owner ${no} of a holding is not in views.db`);
-    return this.#load(no, migration, row.party);
+    if (row === undefined || migration === undefined) throw new Error(`account ${no} of a holding is not in views.db`);
+    return this.#load({ no, epochs: row.epochs }, migration, row.party);
   }
 
-  #load(no: number, migration: MigrationState, party: string): Owner {
-    const v = this.#version.get(no);
-    const sums = v === undefined ? { unlocked: NO_SUMS, locked: NO_SUMS } : decodeVersion(v);
-    return this.#remember({ no, migration, party, ...sums, dirty: false });
+  #load({ no, epochs: bits }: { no: number; epochs: Buffer | null }, migration: MigrationState, party: string): Owner {
+    const epochs = bits ?? NO_EPOCHS;
+    const owner = this.#ownerOf({ no, migration, party, epochs });
+    for (const epoch of epochsDown(epochs, Infinity)) {
+      const v = this.#version.get(epoch, no);
+      if (v !== undefined) return this.#remember(Object.assign(owner, decodeVersion(v)));
+    }
+    return this.#remember(owner);
+  }
+
+  #ownerOf(known: Pick<Owner, 'no' | 'migration' | 'party' | 'epochs'>): Owner {
+    return { ...known, unlocked: NO_SUMS, locked: NO_SUMS, dirty: false };
   }
 
   #remember(owner: Owner): Owner {
@@ -98,12 +132,16 @@ export class Owners {
     getOrMake(this.#dirty, owner.migration, () => []).push(owner);
   }
 
-  /** Queues a version of every owner changed in the migration's open interval. */
+  /** Queues a version of every owner changed in the migration's open interval, and one of its supply. */
   queueVersions(migration: MigrationState): void {
     const dirty = this.#dirty.get(migration);
     if (dirty === undefined) return;
+    const { coin, openSeq, contracts, owners, unlocked, locked } = migration;
+    this.#supplies.push([coin!, openSeq, contracts, owners, unlocked.toString(), locked.toString()]);
+    const epoch = this.#epochs.ofInterval(migration, openSeq);
     for (const owner of dirty) {
-      this.#versions.push(owner.no, migration.openSeq, owner);
+      this.#epochs.addAccount(owner, epoch);
+      this.#versions.push({ epoch, owner: owner.no, seq: openSeq }, owner);
       owner.dirty = false;
     }
     this.#dirty.delete(migration);
@@ -112,14 +150,20 @@ export class Owners {
   /** Writes new owners and all versions, those of the open intervals included; inside the batch's transaction. */
   flush(): void {
     for (const migration of [...this.#dirty.keys()]) this.queueVersions(migration);
-    for (const { no, migration, party } of this.#added) this.#insertOwner.add(no, migration.migrationId, party);
-    this.#insertOwner.finish();
-    this.#versions.each((owner, seq, v) => this.#insertVersion.add(owner, seq, v));
+    for (const { coin, migrationId } of this.#addedCoins)
+      this.#insertInstrument.run(coin, migrationId, this.#state.dso, COIN);
+    for (const { no, migration, party } of this.#added) this.#insertAccount.add(no, migration.coin!, party, '', '');
+    this.#insertAccount.finish();
+    for (const row of this.#supplies) this.#insertSupply.add(...row);
+    this.#insertSupply.finish();
+    this.#versions.each(({ epoch, owner, seq }, v) => this.#insertVersion.add(epoch, owner, seq, v));
     this.#insertVersion.finish();
   }
 
   afterCommit(): void {
+    this.#addedCoins = [];
     this.#added = [];
+    this.#supplies = [];
     this.#versions.clear();
     if (this.#ofNo.size <= OWNERS_MAX) return;
     this.#ofNo.clear();
@@ -129,37 +173,42 @@ export class Owners {
 
 const VERSION_BYTES_MIN = 64 * 1024;
 
-/** The rows of `owner_total` that wait for the commit, as numbers and bytes: an object for each would be collected again and again. */
+interface VersionKey {
+  readonly epoch: number;
+  readonly owner: number;
+  readonly seq: number;
+}
+
+/** The rows of `total` that wait for the commit, their values one after the other. */
 class QueuedVersions {
-  readonly #owners: number[] = [];
-  readonly #seqs: number[] = [];
+  readonly #keys: VersionKey[] = [];
   readonly #ends: number[] = [];
   #bytes: Buffer = Buffer.allocUnsafeSlow(VERSION_BYTES_MIN);
   #length = 0;
 
-  push(owner: number, seq: number, { unlocked, locked }: { unlocked: Sums; locked: Sums }): void {
+  push(key: VersionKey, { unlocked, locked }: { unlocked: Sums; locked: Sums }): void {
     const v = encodeVersion(unlocked, locked);
     if (this.#length + v.length > this.#bytes.length)
       this.#bytes = Buffer.concat([this.#bytes, Buffer.allocUnsafe(Math.max(this.#bytes.length, v.length))]);
     this.#bytes.set(v, this.#length);
     this.#length += v.length;
-    this.#owners.push(owner);
-    this.#seqs.push(seq);
+    this.#keys.push(key);
     this.#ends.push(this.#length);
   }
 
   /** Passes on all of them in the order of the table's key, those of one owner as they were queued. Bytes are valid until the next change. */
-  each(take: (owner: number, seq: number, v: Buffer) => void): void {
-    for (const i of rowOrder(this.#owners, (owner) => owner)) this.#pass(i, take);
-  }
-
-  #pass(i: number, take: (owner: number, seq: number, v: Buffer) => void): void {
-    take(this.#owners[i]!, this.#seqs[i]!, this.#bytes.subarray(i === 0 ? 0 : this.#ends[i - 1], this.#ends[i]));
+  each(take: (key: VersionKey, v: Buffer) => void): void {
+    const order = rowOrder(
+      this.#keys,
+      ({ epoch }) => epoch,
+      ({ owner }) => owner,
+    );
+    for (const i of order)
+      take(this.#keys[i]!, this.#bytes.subarray(i === 0 ? 0 : this.#ends[i - 1], this.#ends[i]));
   }
 
   clear(): void {
-    this.#owners.length = 0;
-    this.#seqs.length = 0;
+    this.#keys.length = 0;
     this.#ends.length = 0;
     this.#length = 0;
   }

@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { changesHash, firstDigest, nextDigest } from '../../ledger/digest.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { BulkRows } from '../store/stored-rows.ts';
+import type { Epochs } from './epochs.ts';
 import type { OpenItems } from './open-items.ts';
 import type { Owners } from './owner-sums.ts';
 import { furthestOf } from './source-start.ts';
@@ -20,10 +21,6 @@ interface SealedRun {
   readonly no: number;
   /** Of the first one; null where it is forced. */
   readonly changes: Buffer | null;
-  readonly contracts: number;
-  readonly owners: number;
-  readonly unlocked: string;
-  readonly locked: string;
 }
 
 /** A message that seals too many snapshots for one transaction, and the last run of them. */
@@ -36,6 +33,7 @@ export interface LongGap {
 export class Seals {
   readonly #owners: Owners;
   readonly #items: OpenItems;
+  readonly #epochs: Epochs;
   /** The digest of each migration's newest snapshot on the grid. */
   readonly #digests = new Map<number, Buffer>();
   readonly #storedDigest;
@@ -46,15 +44,16 @@ export class Seals {
   readonly #runs: SealedRun[] = [];
   #nextNo: number;
 
-  constructor(db: Database, owners: Owners, items: OpenItems) {
+  constructor(db: Database, { owners, items, epochs }: { owners: Owners; items: OpenItems; epochs: Epochs }) {
     this.#owners = owners;
     this.#items = items;
+    this.#epochs = epochs;
     this.#storedDigest = db
       .prepare<[number], Buffer>(
         `SELECT digest FROM snapshot WHERE migration_id = ? AND digest IS NOT NULL ORDER BY record_time DESC LIMIT 1`,
       )
       .pluck();
-    this.#insert = BulkRows.inserting(db, 'INSERT INTO snapshot', 11);
+    this.#insert = BulkRows.inserting(db, 'INSERT INTO snapshot', 8);
     this.#sealedAt = db
       .prepare<[number, number], Micros>('SELECT record_time FROM snapshot WHERE migration_id = ? AND seq = ?')
       .pluck();
@@ -80,9 +79,8 @@ export class Seals {
 
   #end(migration: MigrationState, run: Pick<SealedRun, 'first' | 'count' | 'periodUs' | 'changes'>): void {
     this.#owners.queueVersions(migration);
-    const { migrationId, openSeq: seq, contracts, owners } = migration;
-    const supply = { unlocked: migration.unlocked.toString(), locked: migration.locked.toString() };
-    this.#runs.push({ ...run, migrationId, seq, no: this.#nextNo, contracts, owners, ...supply });
+    const { migrationId, openSeq: seq } = migration;
+    this.#runs.push({ ...run, migrationId, seq, no: this.#nextNo });
     migration.openSeq += run.count;
     this.#nextNo += run.count;
     this.pending += run.count;
@@ -98,13 +96,13 @@ export class Seals {
 
   flush(): void {
     for (const run of this.#runs) {
-      const { migrationId, first, periodUs, count, seq, no, contracts, owners, unlocked, locked } = run;
+      const { migrationId, first, periodUs, count, seq, no } = run;
       for (let i = 0; i < count; i++) {
         const recordTime = first + i * periodUs;
-        const supply = [run.changes === null ? 1 : 0, contracts, owners, unlocked, locked];
+        const forced = run.changes === null ? 1 : 0;
         const changes = i === 0 ? run.changes : changesHash(migrationId, recordTime).digest();
         const digest = changes && this.#digestAfter(changes, migrationId, periodUs);
-        this.#insert.add(migrationId, recordTime, seq + i, no + i, ...supply, changes, digest);
+        this.#insert.add(migrationId, recordTime, seq + i, no + i, this.#epochs.newest, forced, changes, digest);
       }
     }
     this.#insert.finish();

@@ -134,7 +134,7 @@ export function forgetUnfinishedImport(
     .all();
   db.transaction(() => {
     for (const table of tables) if (!KEPT.includes(table)) db.prepare(`DELETE FROM ${table}`).run();
-    db.prepare('UPDATE setting SET next_no = 1, next_owner = 1, feed = NULL').run();
+    db.prepare('UPDATE setting SET next_no = 1, next_account = 1, feed = NULL').run();
   })();
   active.forget();
 }
@@ -161,7 +161,7 @@ export function checkFollowed(db: Database, state: WriterState, start: SourceSta
 
 /** The first owner in the views that is none of these. */
 function strangerIn(db: Database, followed: ReadonlySet<string>): string | null {
-  const parties = db.prepare<[], string>('SELECT party FROM owner').pluck();
+  const parties = db.prepare<[], string>('SELECT owner FROM account').pluck();
   for (const party of parties.iterate()) if (!followed.has(party)) return party;
   return null;
 }

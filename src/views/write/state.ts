@@ -3,6 +3,7 @@ import { idText, type StoredId, storedId } from '../../ledger/ledger-ids.ts';
 import type { Entity } from '../../ledger/templates.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { followedIn, parseColumn } from '../store/stored-rows.ts';
+import type { Epochs } from './epochs.ts';
 import { type LaneState, loadLanes } from './positions.ts';
 
 /** The updates applied of one synchronizer: since when, and how far. */
@@ -23,6 +24,10 @@ export interface SynchronizerState {
 export interface MigrationState {
   readonly migrationId: number;
   openSeq: number;
+  /** What of that is stored: the interval that was open at the last commit, 0 where there was none, and its epoch. */
+  stored: { readonly openSeq: number; readonly openEpoch: number };
+  /** The instrument that is its coin; null before the first. */
+  coin: number | null;
   /** The interval that the newest snapshot on the grid ended; 0 before the first. Forced ones may have come since. */
   gridSeq: number;
   /** The record time reached; null until an update that is no import. */
@@ -60,10 +65,11 @@ export interface WriterState {
   dsoPinned: boolean;
   sourceMigrationId: number | null;
   nextNo: number;
-  nextOwner: number;
+  nextAccount: number;
 }
 
-interface MigrationRow extends Omit<MigrationState, 'unlocked' | 'locked' | 'synchronizers' | 'seedTimes'> {
+interface MigrationRow extends Omit<MigrationState, 'stored' | 'unlocked' | 'locked' | 'synchronizers' | 'seedTimes'> {
+  readonly openEpoch: number;
   readonly seedTimes: string;
   unlocked: string;
   locked: string;
@@ -80,13 +86,13 @@ export function loadState(db: Database): WriterState {
   const setting = db
     .prepare<
       [],
-      Pick<WriterState, 'dso' | 'feed' | 'sourceMigrationId' | 'nextNo' | 'nextOwner'> & {
+      Pick<WriterState, 'dso' | 'feed' | 'sourceMigrationId' | 'nextNo' | 'nextAccount'> & {
         readonly dsoPinned: number;
         readonly followed: string | null;
       }
     >(
       `SELECT dso, dso_pinned AS dsoPinned, feed, followed, source_migration_id AS sourceMigrationId,
-         next_no AS nextNo, next_owner AS nextOwner FROM setting`,
+         next_no AS nextNo, next_account AS nextAccount FROM setting`,
     )
     .get();
   if (setting === undefined) throw new Error('views.db has no settings row');
@@ -98,20 +104,23 @@ export function loadState(db: Database): WriterState {
 function loadMigrations(db: Database): Map<number, MigrationState> {
   const migrations = new Map<number, MigrationState>();
   const rows = db.prepare<[], MigrationRow>(
-    `SELECT migration_id AS migrationId, open_seq AS openSeq, time_reached AS timeReached, update_time AS updateTime,
-       next_grid AS nextGrid, seeded_at AS seededAt, seed_times AS seedTimes, seed_offset AS seedOffset,
-       contracts, owners, unlocked, locked,
+    `SELECT m.migration_id AS migrationId, open_seq AS openSeq, open_epoch AS openEpoch, coin, time_reached AS timeReached,
+       update_time AS updateTime, next_grid AS nextGrid, seeded_at AS seededAt, seed_times AS seedTimes, seed_offset AS seedOffset,
+       coalesce(contracts, 0) AS contracts, coalesce(owners, 0) AS owners,
+       coalesce(unlocked, '0') AS unlocked, coalesce(locked, '0') AS locked,
        coalesce((SELECT seq FROM snapshot s WHERE s.migration_id = m.migration_id AND forced = 0
                  ORDER BY record_time DESC LIMIT 1), 0) AS gridSeq
-     FROM migration m ORDER BY migration_id`,
+     FROM migration m LEFT JOIN supply ON instrument = coin AND seq = (SELECT max(seq) FROM supply WHERE instrument = coin)
+     ORDER BY m.migration_id`,
   );
-  for (const row of rows.all()) {
+  for (const { openEpoch, ...row } of rows.all()) {
     const supply = {
-      unlocked: parseColumn('migration.unlocked', row.unlocked, BigInt),
-      locked: parseColumn('migration.locked', row.locked, BigInt),
+      unlocked: parseColumn('supply.unlocked', row.unlocked, BigInt),
+      locked: parseColumn('supply.locked', row.locked, BigInt),
     };
+    const stored = { openSeq: row.openSeq, openEpoch };
     const seedTimes = parseColumn<Record<string, Micros>>('migration.seed_times', row.seedTimes, JSON.parse);
-    migrations.set(row.migrationId, { ...row, ...supply, seedTimes, synchronizers: new Map() });
+    migrations.set(row.migrationId, { ...row, ...supply, stored, seedTimes, synchronizers: new Map() });
   }
   const synchronizers = db.prepare<[], SynchronizerRow>(
     `SELECT migration_id AS migrationId, synchronizer_id AS name, first_time AS firstTime, record_time AS recordTime,
@@ -130,6 +139,8 @@ export function newMigration(migrationId: number): MigrationState {
   return {
     migrationId,
     openSeq: 1,
+    stored: { openSeq: 0, openEpoch: 0 },
+    coin: null,
     gridSeq: 0,
     timeReached: null,
     updateTime: null,
@@ -146,25 +157,34 @@ export function newMigration(migrationId: number): MigrationState {
 }
 
 /** Writes the state back, except for the positions; called inside the batch's transaction. */
-export function createStateSaver(db: Database, loaded: WriterState): (state: WriterState) => void {
+export function createStateSaver(
+  db: Database,
+  loaded: WriterState,
+  epochs: Pick<Epochs, 'ofInterval'>,
+): (state: WriterState) => void {
   const setting = db.prepare(
-    'UPDATE setting SET dso = ?, dso_pinned = ?, source_migration_id = ?, next_no = ?, next_owner = ?, feed = ?',
+    'UPDATE setting SET dso = ?, dso_pinned = ?, source_migration_id = ?, next_no = ?, next_account = ?, feed = ?',
   );
   const followed = db.prepare('UPDATE setting SET followed = ?');
-  const migration = db.prepare('INSERT OR REPLACE INTO migration VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
+  const migration = db.prepare(
+    `INSERT INTO migration VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)
+     ON CONFLICT DO UPDATE SET open_seq = excluded.open_seq, open_epoch = excluded.open_epoch, coin = excluded.coin,
+       time_reached = excluded.time_reached, update_time = excluded.update_time, next_grid = excluded.next_grid,
+       seeded_at = excluded.seeded_at, seed_times = excluded.seed_times, seed_offset = excluded.seed_offset`,
+  );
   const synchronizer = db.prepare('INSERT OR REPLACE INTO synchronizer VALUES (?, ?, ?, ?, ?, ?, ?)');
   const lastUpdatesOf = prepareLastUpdates(db);
   let written = loaded.followed;
   return (state) => {
-    const { dso, sourceMigrationId, nextNo, nextOwner, feed } = state;
-    setting.run(dso, state.dsoPinned ? 1 : 0, sourceMigrationId, nextNo, nextOwner, feed);
+    const { dso, sourceMigrationId, nextNo, nextAccount, feed } = state;
+    setting.run(dso, state.dsoPinned ? 1 : 0, sourceMigrationId, nextNo, nextAccount, feed);
     // There may be a million of them.
     if (state.followed !== written) followed.run(state.followed && JSON.stringify([...state.followed]));
     written = state.followed;
     for (const m of state.migrations.values()) {
-      const supply = [m.contracts, m.owners, m.unlocked.toString(), m.locked.toString()];
+      m.stored = { openSeq: m.openSeq, openEpoch: epochs.ofInterval(m, m.openSeq) };
       const times = [m.timeReached, m.updateTime, m.nextGrid, m.seededAt, JSON.stringify(m.seedTimes), m.seedOffset];
-      migration.run([m.migrationId, m.openSeq, ...times, ...supply]);
+      migration.run([m.migrationId, m.openSeq, m.stored.openEpoch, m.coin, ...times]);
       for (const [name, last] of m.synchronizers) {
         if (!last.changed) continue;
         const { firstTime, recordTime, updates, repairs } = last;

@@ -1,0 +1,195 @@
+import type { Database } from 'better-sqlite3';
+import { hasEpoch, withEpoch } from '../store/account-epochs.ts';
+import { BulkRows } from '../store/stored-rows.ts';
+import type { Owner } from './owner-sums.ts';
+import type { MigrationState } from './state.ts';
+
+/** Creates and archives of coins after which an epoch is closed: measured; with more, its pages do not stay in the cache. */
+export const EPOCH_EVENTS = 500_000;
+
+/** An epoch is cleared of archived coins once they are a quarter of its rows of `held`, and so many. */
+const GONE_SHARE = 4;
+const GONE_MIN = 2_000;
+/** Rows of `held` that one transaction looks at to clear an epoch: some 50 ms. */
+const CLEARED_ROWS_MAX = 50_000;
+
+interface EpochRow {
+  readonly no: number;
+  readonly firstNo: number;
+  events: number;
+  minCreated: number | null;
+  maxCreated: number | null;
+  held: number;
+  gone: number;
+}
+
+/**
+ * The epochs of views.db (docs/store.md): what keeps the rows that a batch writes together. All changes are written by `flush`, in the
+ * batch's transaction.
+ */
+export class Epochs {
+  readonly #epochs: EpochRow[];
+  readonly #changed = new Set<EpochRow>();
+  readonly #eventsMax: number;
+  readonly #put;
+  readonly #gone: BulkRows;
+  readonly #clearing;
+  readonly #accountEpochs: BulkRows;
+  /** Accounts that have rows in an epoch for the first time. */
+  #moved = new Map<number, Buffer>();
+
+  constructor(db: Database, eventsMax: number = EPOCH_EVENTS) {
+    this.#eventsMax = eventsMax;
+    this.#epochs = db
+      .prepare<[], EpochRow>(
+        `SELECT no, first_no AS firstNo, events, min_created AS minCreated, max_created AS maxCreated, held, gone
+         FROM epoch ORDER BY no`,
+      )
+      .all();
+    this.#put = db.prepare('INSERT OR REPLACE INTO epoch VALUES (?, ?, ?, ?, ?, ?, ?)');
+    this.#gone = BulkRows.inserting(db, 'INSERT INTO gone', 1);
+    this.#clearing = createClearing(db);
+    this.#accountEpochs = BulkRows.inserting(db, 'INSERT OR REPLACE INTO account_epochs', 2);
+    if (this.#epochs.length === 0) this.#begin(1, 1);
+  }
+
+  /** The number of the newest one. */
+  get newest(): number {
+    return this.#newest.no;
+  }
+
+  get #newest(): EpochRow {
+    return this.#epochs.at(-1)!;
+  }
+
+  /** Whether a coin's row of `held` is in the newest epoch. */
+  isNewest(no: number): boolean {
+    return no >= this.#newest.firstNo;
+  }
+
+  /** Counts creates and archives of coins. */
+  addEvents(events: number): void {
+    this.#newest.events += events;
+    this.#changed.add(this.#newest);
+  }
+
+  /** The epoch of an interval's rows: the one that was the newest when it opened. */
+  ofInterval({ stored }: MigrationState, seq: number): number {
+    return seq === stored.openSeq ? stored.openEpoch : this.newest;
+  }
+
+  /** Notes a row of `held` in the newest epoch. */
+  addHeld(owner: Owner, createdAt: number): void {
+    const { minCreated, maxCreated } = this.#newest;
+    this.#newest.held += 1;
+    this.#newest.minCreated = Math.min(minCreated ?? createdAt, createdAt);
+    this.#newest.maxCreated = Math.max(maxCreated ?? createdAt, createdAt);
+    this.addAccount(owner, this.newest);
+  }
+
+  /** Counts a row of `held` that was deleted from the newest epoch. */
+  removeHeld(): void {
+    this.#newest.held -= 1;
+  }
+
+  /** Notes that a coin of a closed epoch was archived. To be called in the order of numbers. */
+  addGone(no: number): void {
+    const epoch = this.#ofNo(no);
+    epoch.gone += 1;
+    this.#changed.add(epoch);
+    this.#gone.add(no);
+  }
+
+  #ofNo(no: number): EpochRow {
+    let [low, high] = [0, this.#epochs.length - 1];
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (this.#epochs[middle]!.firstNo <= no) low = middle;
+      else high = middle - 1;
+    }
+    return this.#epochs[low]!;
+  }
+
+  /** Notes that an account gets rows in an epoch. */
+  addAccount(owner: Owner, epoch: number): void {
+    if (hasEpoch(owner.epochs, epoch)) return;
+    const bits = withEpoch(owner.epochs, epoch);
+    owner.epochs = bits;
+    this.#moved.set(owner.no, bits);
+  }
+
+  /** Clears a closed epoch where many of its coins are gone, and closes the newest one where it is full: the next coin has number `nextNo`. */
+  flush(nextNo: number): void {
+    this.#gone.finish();
+    for (const account of Float64Array.from(this.#moved.keys()).sort()) this.#accountEpochs.add(account, this.#moved.get(account)!);
+    this.#accountEpochs.finish();
+    this.#clear();
+    if (this.#newest.events >= this.#eventsMax) this.#begin(this.newest + 1, nextNo);
+    for (const { no, firstNo, events, minCreated, maxCreated, held, gone } of this.#changed)
+      this.#put.run(no, firstNo, events, minCreated, maxCreated, held, gone);
+  }
+
+  #begin(no: number, firstNo: number): void {
+    const epoch = { no, firstNo, events: 0, minCreated: null, maxCreated: null, held: 0, gone: 0 };
+    this.#epochs.push(epoch);
+    this.#changed.add(epoch);
+  }
+
+  /** One epoch a transaction, and of that only a part: the next one goes on. */
+  #clear(): void {
+    const due = this.#epochs
+      .slice(0, -1)
+      .filter(({ held, gone }) => gone >= Math.max(held / GONE_SHARE, GONE_MIN))
+      .sort((a, b) => b.gone - a.gone);
+    const epoch = due.find(({ no }) => no === this.#clearing.epoch) ?? due[0];
+    if (epoch === undefined) return;
+    const cleared = this.#clearing.clear(epoch.no);
+    epoch.held -= cleared;
+    epoch.gone -= cleared;
+    this.#changed.add(epoch);
+  }
+
+  afterCommit(): void {
+    this.#changed.clear();
+    this.#moved = new Map();
+  }
+}
+
+type HeldKey = [account: number, createdAt: number, no: number];
+
+const BEFORE_ALL: HeldKey = [-1, 0, 0];
+
+/** Deletes rows of `held` that are gone, part by part. Where it is in an epoch is only in memory: it may begin again at any time. */
+function createClearing(db: Database) {
+  const rows = db
+    .prepare<[number, ...HeldKey, number], [...HeldKey, isGone: number]>(
+      `SELECT account, created_at, no, EXISTS (SELECT 1 FROM gone WHERE gone.no = held.no) FROM held
+       WHERE epoch = ? AND (account, created_at, no) > (?, ?, ?) ORDER BY account, created_at, no LIMIT ?`,
+    )
+    .raw();
+  const held = BulkRows.deleting(db, 'held', ['epoch', 'account', 'created_at', 'no']);
+  const gone = BulkRows.deleting(db, 'gone', ['no']);
+  let [epoch, after] = [0, BEFORE_ALL];
+  return {
+    get epoch() {
+      return epoch;
+    },
+    /** Returns the number of rows deleted. */
+    clear(of: number): number {
+      if (of !== epoch) [epoch, after] = [of, BEFORE_ALL];
+      let cleared = 0;
+      const part = rows.all(epoch, ...after, CLEARED_ROWS_MAX);
+      for (const [account, createdAt, no, isGone] of part) {
+        if (isGone === 0) continue;
+        held.add(epoch, account, createdAt, no);
+        gone.add(no);
+        cleared += 1;
+      }
+      held.finish();
+      gone.finish();
+      const last = part.length < CLEARED_ROWS_MAX ? undefined : part.at(-1);
+      after = last === undefined ? BEFORE_ALL : [last[0], last[1], last[2]];
+      return cleared;
+    },
+  };
+}
