@@ -140,7 +140,8 @@ async function seal(directory: TemporaryDirectory, text: string): Promise<void> 
 /** Record times of all snapshots, with the word `forced` after those that were. */
 function sealed(directory: TemporaryDirectory): string[] {
   return dumpViews(directory.at('data')).snapshot!.map((row) => {
-    const [migrationId, recordTime, , , forced] = row.split(' | ');
+    const cells = row.split(' | ');
+    const [[migrationId, recordTime], forced] = [cells, cells.at(-3)];
     const clock = new Date(Number(recordTime) / 1000).toISOString().slice(11, 19);
     return `m${migrationId} ${clock}${forced === '1' ? ' forced' : ''}`;
   });

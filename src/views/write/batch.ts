@@ -30,7 +30,11 @@ export class Batch {
   readonly #saveState: (state: WriterState) => void;
 
   /** `lasting`: what outlives a batch that failed. */
-  constructor(db: Database, lasting: { active: ActiveIds; savePositions: SavePositions; epochEvents?: number }, counts: Counts) {
+  constructor(
+    db: Database,
+    lasting: { active: ActiveIds; savePositions: SavePositions; epochEvents: number | undefined },
+    counts: Counts,
+  ) {
     this.#db = db;
     this.state = loadState(db);
     this.epochs = new Epochs(db, lasting.epochEvents);

@@ -48,7 +48,8 @@ export class Owners {
   #addedCoins: MigrationState[] = [];
   #added: Owner[] = [];
   /** Rows of `supply`. */
-  #supplies: [instrument: number, seq: number, contracts: number, owners: number, unlocked: string, locked: string][] = [];
+  #supplies: [instrument: number, seq: number, contracts: number, owners: number, unlocked: string, locked: string][] =
+    [];
   #dirty = new Map<MigrationState, Owner[]>();
   readonly #versions = new QueuedVersions();
 
@@ -203,8 +204,7 @@ class QueuedVersions {
       ({ epoch }) => epoch,
       ({ owner }) => owner,
     );
-    for (const i of order)
-      take(this.#keys[i]!, this.#bytes.subarray(i === 0 ? 0 : this.#ends[i - 1], this.#ends[i]));
+    for (const i of order) take(this.#keys[i]!, this.#bytes.subarray(i === 0 ? 0 : this.#ends[i - 1], this.#ends[i]));
   }
 
   clear(): void {
