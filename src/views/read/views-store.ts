@@ -9,8 +9,8 @@ import type {
   OwnersFacts,
 } from '../../holdings/facts.ts';
 import { ExpiredSums, mayHaveExpired } from '../../holdings/summary-answer.ts';
-import { openForReading } from '../store/database.ts';
 import { epochsUp } from '../store/account-epochs.ts';
+import { openForReading } from '../store/database.ts';
 import { type CoinRow, followedIn, NO_SUMS, unitsOf } from '../store/stored-rows.ts';
 import { createPageReader } from './contract-page.ts';
 import { createInsightReaders } from './insight-reader.ts';
@@ -197,8 +197,12 @@ function createExpiredReader(db: Database) {
   const held = 'FROM held h WHERE epoch = ? AND account = ? AND expiry <= ?';
   const spent = 'FROM spent WHERE epoch = ? AND account = ? AND archived_seq > ?';
   // By the keys of their indexes, so these are the rows read, whether their coins have expired or not.
-  const countHeld = db.prepare<[...Key, bigint, number], number>(`SELECT count(*) FROM (SELECT 1 ${held} LIMIT ?)`).pluck();
-  const countSpent = db.prepare<[...Key, number, number], number>(`SELECT count(*) FROM (SELECT 1 ${spent} LIMIT ?)`).pluck();
+  const countHeld = db
+    .prepare<[...Key, bigint, number], number>(`SELECT count(*) FROM (SELECT 1 ${held} LIMIT ?)`)
+    .pluck();
+  const countSpent = db
+    .prepare<[...Key, number, number], number>(`SELECT count(*) FROM (SELECT 1 ${spent} LIMIT ?)`)
+    .pluck();
   const expiredHeld = db
     .prepare<[...Key, bigint, number], number>(
       `SELECT no ${held} AND created_seq <= ? AND NOT EXISTS (SELECT 1 FROM gone WHERE gone.no = h.no)`,

@@ -36,7 +36,9 @@ export function* verifyEpochs(context: VerifyContext): Generator<VerifyStep> {
   const bitsOf = db.prepare<[bigint], Buffer>('SELECT bits FROM account_epochs WHERE account = ?').pluck();
   const isAccount = db.prepare<[bigint], bigint>('SELECT 1 FROM account WHERE id = ?').pluck();
   for (const table of ['held', 'spent', 'total']) {
-    const pairs = db.prepare<[], [epoch: bigint, account: bigint]>(`SELECT DISTINCT epoch, account FROM ${table}`).raw();
+    const pairs = db
+      .prepare<[], [epoch: bigint, account: bigint]>(`SELECT DISTINCT epoch, account FROM ${table}`)
+      .raw();
     for (const [epoch, account] of pairs.iterate()) {
       if (!known.has(epoch)) differsIn(context, 'epoch')(`a row of epoch ${epoch}, which ${table} names`, 'none');
       if (isAccount.get(account) === undefined)
@@ -59,7 +61,11 @@ export function* verifyEpochs(context: VerifyContext): Generator<VerifyStep> {
     };
     compare(`held ${found.rows}, as held has`, held, held === found.rows);
     compare(`gone ${found.gone}, the rows of held that are in gone`, gone, gone === found.gone);
-    compare(`${found.gone} rows of gone, as held has`, goneOf.get(firstNo, end), goneOf.get(firstNo, end) === found.gone);
+    compare(
+      `${found.gone} rows of gone, as held has`,
+      goneOf.get(firstNo, end),
+      goneOf.get(firstNo, end) === found.gone,
+    );
     if (found.firstNo === null) continue;
     const inRange = found.firstNo >= firstNo && found.lastNo < end;
     compare(`coins ${firstNo} to ${end - 1n} in held`, `${found.firstNo} to ${found.lastNo}`, inRange);

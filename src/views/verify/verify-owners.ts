@@ -98,8 +98,7 @@ function createOwnerVerifier(context: VerifyContext, items: ItemsFound): (owner:
   return (id) => {
     const owner = ownerRow.get(id)!;
     const { migrationId, party } = owner;
-    if (migrationId === null)
-      return differsIn(context, 'instrument')(`the instrument of account ${id}`, 'none');
+    if (migrationId === null) return differsIn(context, 'instrument')(`the instrument of account ${id}`, 'none');
     const places = context.places.get(migrationId) ?? [];
     const intervals: Intervals = new Map();
     for (const { table, rows } of entries) {

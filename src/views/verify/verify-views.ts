@@ -84,7 +84,7 @@ function* verifyHoldings(context: VerifyContext): Generator<VerifyStep> {
   if (holdings !== entries) {
     const differs = differsIn(context, 'holding');
     differs(`${entries} rows, as held, without those of gone, and spent have together`, holdings);
-    const numbers = 
+    const numbers =
       'SELECT no FROM holding EXCEPT SELECT * FROM (SELECT no FROM held EXCEPT SELECT no FROM gone) EXCEPT SELECT no FROM spent';
     for (const no of db.prepare<[], bigint>(numbers).pluck().iterate())
       differs(`contract ${no}: a row in held or spent`, 'none');

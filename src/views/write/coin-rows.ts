@@ -20,7 +20,10 @@ export function createContractFlush(db: Database, epochs: Epochs): (contracts: C
   const noLongerHeld = BulkRows.deleting(db, 'held', ['epoch', 'account', 'created_at', 'no']);
   const forgetHolding = db.prepare('DELETE FROM holding WHERE no = ?');
   /** The update of the coin written last: most create several. */
-  let creator: { readonly id: string | null; readonly stored: StoredId | null } = { id: null, stored: null };
+  let creator: { readonly id: string | number | null; readonly stored: StoredId | number | null } = {
+    id: null,
+    stored: null,
+  };
 
   return ({ created, archived }) => {
     epochs.addEvents(created.length + archived.length + created.filter(({ archivedSeq }) => archivedSeq !== 0).length);
@@ -40,7 +43,11 @@ export function createContractFlush(db: Database, epochs: Epochs): (contracts: C
       if (coin.archivedSeq === -1) continue;
       const { no, owner, createdSeq, template, create } = coin;
       const { kind, amount, rate, round, createdAt, node, contractId, extra } = create;
-      if (coin.creator !== creator.id) creator = { id: coin.creator, stored: coin.creator && storedId(coin.creator) };
+      if (coin.creator !== creator.id)
+        creator = {
+          id: coin.creator,
+          stored: typeof coin.creator === 'string' ? storedId(coin.creator) : coin.creator,
+        };
       const locked = kind === 'LockedAmulet' ? 1 : 0;
       const terms = [unitsColumn(amount), unitsColumn(rate), round, createdAt, node, template] as const;
       holding.add(no, owner.no, createdSeq, locked, ...terms, storedId(contractId), creator.stored, extra);
@@ -50,7 +57,15 @@ export function createContractFlush(db: Database, epochs: Epochs): (contracts: C
     for (const i of rowOrder(active, ofOwner)) {
       const { owner, no, createdSeq, create } = active[i]!;
       epochs.addHeld(owner, create.createdAt);
-      held.add(epochs.newest, owner.no, create.createdAt, no, createdSeq, expiryColumn(create.expiry), create.idHash | 0);
+      held.add(
+        epochs.newest,
+        owner.no,
+        create.createdAt,
+        no,
+        createdSeq,
+        expiryColumn(create.expiry),
+        create.idHash | 0,
+      );
     }
     held.finish();
     const rows: SpentRow[] = [...created.filter(isSpent).map(spentOf), ...archived.filter(isSpent)];

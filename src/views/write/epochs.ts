@@ -121,7 +121,8 @@ export class Epochs {
   /** Clears a closed epoch where many of its coins are gone, and closes the newest one where it is full: the next coin has number `nextNo`. */
   flush(nextNo: number): void {
     this.#gone.finish();
-    for (const account of Float64Array.from(this.#moved.keys()).sort()) this.#accountEpochs.add(account, this.#moved.get(account)!);
+    for (const account of Float64Array.from(this.#moved.keys()).sort())
+      this.#accountEpochs.add(account, this.#moved.get(account)!);
     this.#accountEpochs.finish();
     this.#clear();
     if (this.#newest.events >= this.#eventsMax) this.#begin(this.newest + 1, nextNo);

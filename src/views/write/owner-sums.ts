@@ -17,6 +17,8 @@ export interface Owner {
   epochs: EpochBits;
   /** Whether the sums changed since a version was last written or queued. */
   dirty: boolean;
+  /** Its amounts before the update that is being applied; null where that has not changed them. */
+  before: { readonly unlocked: bigint; readonly locked: bigint } | null;
 }
 
 /** The sums of one kind of an owner's coin, to be changed. */
@@ -48,7 +50,8 @@ export class Owners {
   #addedCoins: MigrationState[] = [];
   #added: Owner[] = [];
   /** Rows of `supply`. */
-  #supplies: [instrument: number, seq: number, contracts: number, owners: number, unlocked: string, locked: string][] = [];
+  #supplies: [instrument: number, seq: number, contracts: number, owners: number, unlocked: string, locked: string][] =
+    [];
   #dirty = new Map<MigrationState, Owner[]>();
   readonly #versions = new QueuedVersions();
 
@@ -116,7 +119,7 @@ export class Owners {
   }
 
   #ownerOf(known: Pick<Owner, 'no' | 'migration' | 'party' | 'epochs'>): Owner {
-    return { ...known, unlocked: NO_SUMS, locked: NO_SUMS, dirty: false };
+    return { ...known, unlocked: NO_SUMS, locked: NO_SUMS, dirty: false, before: null };
   }
 
   #remember(owner: Owner): Owner {
@@ -203,8 +206,7 @@ class QueuedVersions {
       ({ epoch }) => epoch,
       ({ owner }) => owner,
     );
-    for (const i of order)
-      take(this.#keys[i]!, this.#bytes.subarray(i === 0 ? 0 : this.#ends[i - 1], this.#ends[i]));
+    for (const i of order) take(this.#keys[i]!, this.#bytes.subarray(i === 0 ? 0 : this.#ends[i - 1], this.#ends[i]));
   }
 
   clear(): void {
