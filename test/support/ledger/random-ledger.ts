@@ -3,7 +3,7 @@ import { numbered } from './history.ts';
 import type { LedgerOptions } from './options.ts';
 import type { Random } from './random.ts';
 import { createRandom } from './random.ts';
-import { drawCoin, drawCounterfeit, drawRound, drawTerms } from './random-contract.ts';
+import { drawCounterfeit, drawRound } from './random-contract.ts';
 import type { Clock, Era } from './random-era.ts';
 import { checkpointTimes, nextEra, openEra, tick } from './random-era.ts';
 import type { Names } from './random-names.ts';
@@ -52,7 +52,9 @@ function* someUpdate(world: World, era: Era): Generator<HistoryUpdate> {
   else if (within > 0 && random.chance(within)) yield repair(world, era, tick(random, options, era));
   else yield transaction(world, era, drawTransaction);
   const hasImports = eras.length > 1 || options.carriedOver > 0;
-  if (hasImports && random.chance(options.shares.importAgain)) yield lateImport(world, era);
+  const known = era.coins.at(-1);
+  if (hasImports && known !== undefined && random.chance(options.shares.importAgain))
+    yield importOf(world, era, [known]);
 }
 
 type Place = ReturnType<typeof tick>;
@@ -192,12 +194,4 @@ function importOf(world: World, era: Era, contracts: readonly Contract[]): Histo
     effectiveAt: contracts[0]!.createdAt,
     events: numbered(contracts.map((contract) => ({ kind: 'create', contract, acsDelta: true }))),
   };
-}
-
-/** Imports after a migration's first update are skipped, whether their contract is known or not. */
-function lateImport(world: World, era: Era): HistoryUpdate {
-  const draw = { ...world, shares: world.options.shares };
-  const unknown = drawCoin(draw, drawTerms(draw, era.nextRound), { createdAt: era.now, locked: false });
-  const known = world.random.chance(0.5) ? era.coins.at(-1) : undefined;
-  return importOf(world, era, [known ?? unknown]);
 }
