@@ -146,7 +146,7 @@ function isRedelivered({ batch: { state }, migration, update, lane }: Applying, 
  * never have been applied: it shows nothing of the migration.
  */
 function applyImport(applying: Applying, late: boolean): boolean {
-  const { batch, update, migration, lane } = applying;
+  const { batch, update, migration } = applying;
   if (late && !update.events.every((event) => isActive(batch, migration, event))) {
     const expected = 'no import: its lane was idle, and the others went on without it';
     throw new BadUpdate('overtaken', fieldNameIn(update.format, 'record_time'), 'an import', expected);
