@@ -11,8 +11,9 @@ import type { Question } from '../../src/holdings/question.ts';
 import { readChanges } from '../../src/views/read/insight-reader.ts';
 import { startReaderThreads } from '../../src/views/read/reader-thread.ts';
 import { createRankings } from '../../src/views/read/server-answers.ts';
-import { NOT_BOUNDED } from '../../src/views/read/stored-snapshots.ts';
+import { BEGINNING, type IntervalEnd, NOT_BOUNDED } from '../../src/views/read/stored-snapshots.ts';
 import { openEventLoopStore, openViewsStore } from '../../src/views/read/views-store.ts';
+import { NO_EPOCHS } from '../../src/views/store/account-epochs.ts';
 import { fixture, readExpected } from '../support/http/expected-answers.ts';
 import { makeDataDirectory } from '../support/http/holdings-service.ts';
 
@@ -116,16 +117,16 @@ describe("the store of a server's event loop", () => {
 test('a change at the first snapshot of all, that of 1970-01-01, is in the list in either order', () => {
   const version = { seq: 1, totals: { unlocked: 5n, locked: 0n, contracts: 1 } };
   const versions = {
-    at: (_: number, seq: number) => (seq < 1 ? null : version),
+    at: (_: unknown, { seq }: IntervalEnd) => (seq < 1 ? null : version),
     between: () => [version],
-    all: () => [],
   };
   const first = { time: 0, seq: 1 };
-  const grid = { seqBefore: () => 0, seqAt: () => 1, find: () => first };
+  const grid = { before: () => BEGINNING, at: () => ({ seq: 1, epoch: 1 }), find: () => first };
+  const account = { no: 1, epochs: NO_EPOCHS };
   const about = { migrationId: 0, party: 'alice::12', from: 0, to: 0, rows: 10, grid };
   const change = { recordTime: 0, before: NO_COIN, after: version.totals };
   for (const order of ['asc', 'desc'] satisfies Order[])
-    expect(readChanges(versions, 1, { ...about, order })).toEqual({ before: NO_COIN, changes: [change] });
+    expect(readChanges(versions, account, { ...about, order })).toEqual({ before: NO_COIN, changes: [change] });
 });
 
 const dataDir = await makeDataDirectory([fixture('story.scan.ndjson')]);

@@ -40,6 +40,7 @@ export function createContractFlush(db: Database, epochs: Epochs): (contracts: C
     }
     noLongerHeld.finish();
     for (const coin of created) {
+      epochs.addCreated(coin.create.createdAt);
       if (coin.archivedSeq === -1) continue;
       const { no, owner, createdSeq, template, create } = coin;
       const { kind, amount, rate, round, createdAt, node, contractId, extra } = create;
@@ -52,7 +53,7 @@ export function createContractFlush(db: Database, epochs: Epochs): (contracts: C
     const active = created.filter(isActive);
     for (const i of rowOrder(active, ofOwner)) {
       const { owner, no, createdSeq, create } = active[i]!;
-      epochs.addHeld(owner, create.createdAt);
+      epochs.addHeld(owner);
       held.add(
         epochs.newest,
         owner.no,

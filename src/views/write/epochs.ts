@@ -7,11 +7,11 @@ import type { MigrationState } from './state.ts';
 /** Creates and archives of coins after which an epoch is closed: measured; with more, its pages do not stay in the cache. */
 export const EPOCH_EVENTS = 500_000;
 
-/** An epoch is cleared of archived coins once they are a quarter of its rows of `held`, and so many. */
+/** An epoch is cleared of archived coins once they are a quarter of its rows of `held`, and at least 2,000 of 500,000 events. */
 const GONE_SHARE = 4;
-const GONE_MIN = 2_000;
-/** Rows of `held` that one transaction looks at to clear an epoch: some 50 ms. */
-const CLEARED_ROWS_MAX = 50_000;
+const EVENTS_PER_GONE_MIN = 250;
+/** Of that many events, 50,000 rows of `held` are looked at in one transaction to clear an epoch: some 50 ms. */
+const EVENTS_PER_CLEARED_ROW = 10;
 
 interface EpochRow {
   readonly no: number;
@@ -48,7 +48,7 @@ export class Epochs {
       .all();
     this.#put = db.prepare('INSERT OR REPLACE INTO epoch VALUES (?, ?, ?, ?, ?, ?, ?)');
     this.#gone = BulkRows.inserting(db, 'INSERT INTO gone', 1);
-    this.#clearing = createClearing(db);
+    this.#clearing = createClearing(db, Math.ceil(eventsMax / EVENTS_PER_CLEARED_ROW));
     this.#accountEpochs = BulkRows.inserting(db, 'INSERT OR REPLACE INTO account_epochs', 2);
     if (this.#epochs.length === 0) this.#begin(1, 1);
   }
@@ -78,12 +78,16 @@ export class Epochs {
     return seq === stored.openSeq ? stored.openEpoch : this.newest;
   }
 
-  /** Notes a row of `held` in the newest epoch. */
-  addHeld(owner: Owner, createdAt: number): void {
+  /** Notes the time of a create, whether it leaves a row of `held` or not: that depends on where a batch ends. */
+  addCreated(createdAt: number): void {
     const { minCreated, maxCreated } = this.#newest;
-    this.#newest.held += 1;
     this.#newest.minCreated = Math.min(minCreated ?? createdAt, createdAt);
     this.#newest.maxCreated = Math.max(maxCreated ?? createdAt, createdAt);
+  }
+
+  /** Notes a row of `held` in the newest epoch. */
+  addHeld(owner: Owner): void {
+    this.#newest.held += 1;
     this.addAccount(owner, this.newest);
   }
 
@@ -138,9 +142,10 @@ export class Epochs {
 
   /** One epoch a transaction, and of that only a part: the next one goes on. */
   #clear(): void {
+    const goneMin = this.#eventsMax / EVENTS_PER_GONE_MIN;
     const due = this.#epochs
       .slice(0, -1)
-      .filter(({ held, gone }) => gone >= Math.max(held / GONE_SHARE, GONE_MIN))
+      .filter(({ held, gone }) => gone > 0 && gone >= Math.max(held / GONE_SHARE, goneMin))
       .sort((a, b) => b.gone - a.gone);
     const epoch = due.find(({ no }) => no === this.#clearing.epoch) ?? due[0];
     if (epoch === undefined) return;
@@ -161,7 +166,7 @@ type HeldKey = [account: number, createdAt: number, no: number];
 const BEFORE_ALL: HeldKey = [-1, 0, 0];
 
 /** Deletes rows of `held` that are gone, part by part. Where it is in an epoch is only in memory: it may begin again at any time. */
-function createClearing(db: Database) {
+function createClearing(db: Database, rowsMax: number) {
   const rows = db
     .prepare<[number, ...HeldKey, number], [...HeldKey, isGone: number]>(
       `SELECT account, created_at, no, EXISTS (SELECT 1 FROM gone WHERE gone.no = held.no) FROM held
@@ -179,7 +184,7 @@ function createClearing(db: Database) {
     clear(of: number): number {
       if (of !== epoch) [epoch, after] = [of, BEFORE_ALL];
       let cleared = 0;
-      const part = rows.all(epoch, ...after, CLEARED_ROWS_MAX);
+      const part = rows.all(epoch, ...after, rowsMax);
       for (const [account, createdAt, no, isGone] of part) {
         if (isGone === 0) continue;
         held.add(epoch, account, createdAt, no);
@@ -188,7 +193,7 @@ function createClearing(db: Database) {
       }
       held.finish();
       gone.finish();
-      const last = part.length < CLEARED_ROWS_MAX ? undefined : part.at(-1);
+      const last = part.length < rowsMax ? undefined : part.at(-1);
       after = last === undefined ? BEFORE_ALL : [last[0], last[1], last[2]];
       return cleared;
     },
