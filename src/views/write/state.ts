@@ -25,7 +25,7 @@ export interface MigrationState {
   openSeq: number;
   /** The interval that the newest snapshot on the grid ended; 0 before the first. Forced ones may have come since. */
   gridSeq: number;
-  /** The record time reached; null until an update that is no import. */
+  /** The record time reached; null until an import marker, or an update that is no import. */
   timeReached: Micros | null;
   /** The largest record time of an update applied: that of a forced snapshot. */
   updateTime: Micros | null;
