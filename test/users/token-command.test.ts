@@ -34,18 +34,15 @@ describe('holdfast token', () => {
     const ended = await holdfast('token', '--data', dataDir, '--user', 'participant_admin');
     const made = `holdfast: created a new secret, ${dataDir}/token-secret: only a service on this directory accepts the token\n`;
     expect([ended.code, ended.stderr]).toEqual([0, made]);
-    expect(ended.stdout.trim().split('.')).toHaveLength(3);
     const again = await holdfast('token', '--data', dataDir, '--user', 'participant_admin');
     expect([again.code, again.stderr]).toEqual([0, '']);
     const config = parseUsersConfig({ value: undefined, folder: dataDir });
     using users = openUsers({ dataDir, config, participantId: null, logger: pino({ level: 'silent' }) });
     const [local] = users.authServices;
-    const { payload } = await jwtVerify(
-      ended.stdout.trim(),
-      local?.kind === 'secret' ? local.secret : new Uint8Array(),
-    );
+    const token = ended.stdout.trim();
+    const { payload } = await jwtVerify(token, local?.kind === 'secret' ? local.secret : new Uint8Array());
     expect(payload).toMatchObject({ sub: 'participant_admin', scope: 'daml_ledger_api' });
-    expect(decodeProtectedHeader(ended.stdout.trim())).toEqual({ alg: 'HS256', typ: 'JWT' });
+    expect(decodeProtectedHeader(token)).toEqual({ alg: 'HS256', typ: 'JWT' });
   });
 
   it.each<readonly [string, object, readonly string[], object | string]>([
