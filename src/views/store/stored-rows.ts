@@ -79,7 +79,7 @@ export class BulkRows {
     this.#values = Array<Stored>(rows * columns).fill(null);
   }
 
-  /** `insert` is everything before VALUES, such as `INSERT INTO active`. */
+  /** `insert` is everything before VALUES, such as `INSERT INTO held`. */
   static inserting(db: Database, insert: string, columns: number): BulkRows {
     return new BulkRows(db, columns, ROWS, (values) => `${insert} ${values}`);
   }

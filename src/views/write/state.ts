@@ -33,7 +33,7 @@ export interface MigrationState {
   gridSeq: number;
   /** The time of the newest snapshot, forced ones included; null before the first. */
   sealedAt: Micros | null;
-  /** The record time reached; null until an update that is no import. */
+  /** The record time reached; null until an import marker, or an update that is no import. */
   timeReached: Micros | null;
   /** The largest record time of an update applied: that of a forced snapshot. */
   updateTime: Micros | null;
