@@ -44,17 +44,16 @@ export function* randomLedger(options: LedgerOptions): Generator<HistoryItem> {
 }
 
 function* someUpdate(world: World, era: Era): Generator<HistoryUpdate> {
-  const { random, options, eras } = world;
+  const { random, options } = world;
   const someCoin = era.coins.length > 0 ? random.pick(era.coins) : null;
   const { reassignment: leaving, within } = options.shares;
   const leaves = someCoin !== null && random.chance(leaving) && era.synchronizers.length > 1;
   if (leaves) yield* reassignment(world, era, someCoin);
   else if (within > 0 && random.chance(within)) yield repair(world, era, tick(random, options, era));
   else yield transaction(world, era, drawTransaction);
-  const hasImports = eras.length > 1 || options.carriedOver > 0;
-  const known = era.coins.at(-1);
-  if (hasImports && known !== undefined && random.chance(options.shares.importAgain))
-    yield importOf(world, era, [known]);
+  const hasImports = era.imported.length > 0;
+  if (hasImports && random.chance(options.shares.importAgain))
+    yield importOf(world, era, [era.imported[era.now % era.imported.length]!]);
 }
 
 type Place = ReturnType<typeof tick>;
@@ -174,6 +173,7 @@ function* carryOver(world: World, era: Era): Generator<HistoryUpdate> {
 function* imports(world: World, era: Era): Generator<HistoryUpdate> {
   const { random, options } = world;
   const active = [...era.rounds, ...era.strays, ...era.coins];
+  era.imported = active;
   for (let from = 0; from < active.length; ) {
     const to = from + 1 + random.below(options.importCreatesMax);
     yield importOf(world, era, active.slice(from, to));
