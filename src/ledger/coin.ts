@@ -124,6 +124,20 @@ function parseExtra(extra: string): Extra {
   return (extra.startsWith('{"arguments"') ? parseExactJson(extra) : JSON.parse(extra)) as Extra;
 }
 
+/** A hash of `extra`, 32 bits, which is the same for equal content (docs/rules.md, rule 9) of either wire format. */
+export function extraHash(extra: string | null): number {
+  if (extra === null) return 0;
+  // Parties may come in any order. Numbers and optional values may be written in several ways, but only unusual arguments have them.
+  const text = extra.startsWith('{"arguments"') ? (comparableJson(parseExtra(extra)) ?? '') : extra;
+  let sum = 0;
+  for (const word of text.split('"')) {
+    let hash = 0x811c9dc5;
+    for (let i = 0; i < word.length; i++) hash = Math.imul(hash ^ word.charCodeAt(i), 0x01000193);
+    sum = (sum + Math.imul(hash ^ (hash >>> 15), 0x85ebca6b)) | 0;
+  }
+  return sum;
+}
+
 function canonicalArguments(coin: CoinColumns, parties: Parties, lock: Extra['lock']): Fields {
   const amulet = {
     dso: parties.dso,

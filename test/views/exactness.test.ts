@@ -97,16 +97,18 @@ function withoutDigests(row: string): string {
 
 /** The tables without contract ids and what follows from them. */
 function withoutIds(dataDir: string): Record<string, unknown> {
-  const { held, holding, counterfeit, round, snapshot, open_items, ...others } = dumpViews(dataDir);
+  const { held, holding, counterfeit, round, snapshot, open_items, ledger_update, import_spent, ...others } =
+    dumpViews(dataDir);
   const without = (rows: readonly string[] | undefined, column: number): string[] | undefined =>
     rows?.map((row) => row.split(' | ').toSpliced(column, 1).join(' | '));
-  const [CONTRACT_ID, ID_HASH] = [10, 6];
+  const [CONTRACT_ID, ID_HASH, EFFECTS] = [10, 6, 5];
   return {
     ...others,
     holding: without(holding, CONTRACT_ID),
     held: without(held, ID_HASH),
     counterfeit: counterfeit?.length,
     round: without(round, 1)?.toSorted(),
+    ledger_update: without(ledger_update, EFFECTS),
     snapshot: snapshot?.map(withoutDigests),
     open_items: open_items?.length,
   };

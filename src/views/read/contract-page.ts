@@ -72,8 +72,9 @@ export function createPageReader(db: Database) {
   const contract = db
     .prepare<[number], ContractRow>(
       `SELECT owner, locked, amount, rate, round, created_at AS createdAt, node, contract_id AS contractId,
-         update_id AS updateId, args AS extra, template_id AS templateId, package_name AS packageName
-       FROM holding JOIN account ON account.id = account JOIN template ON template.id = holding.template WHERE no = ?`,
+         coalesce(u.update_id, h.update_id) AS updateId, args AS extra, template_id AS templateId, package_name AS packageName
+       FROM holding h JOIN account ON account.id = account JOIN template ON template.id = h.template
+       LEFT JOIN ledger_update u ON typeof(h.update_id) = 'integer' AND u.no = h.update_id WHERE h.no = ?`,
     )
     .safeIntegers();
   const dsoOf = db.prepare<[], string | null>('SELECT dso FROM setting').pluck();

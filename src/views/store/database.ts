@@ -127,8 +127,8 @@ function makeTables(db: Database, { snapshotPeriodUs, dso }: DirectorySettings):
   createTables(db);
   const pinned = dso === null ? 0 : 1;
   // The migration id is stored once a source whose messages name none is read.
-  const setting = [1, randomUUID(), snapshotPeriodUs ?? PERIOD_DEFAULT_US, null, dso, pinned, 1, 1, null, null];
-  db.prepare('INSERT INTO setting VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)').run(setting);
+  const setting = [1, randomUUID(), snapshotPeriodUs ?? PERIOD_DEFAULT_US, null, dso, pinned, 1, 1, 1, null, null];
+  db.prepare('INSERT INTO setting VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)').run(setting);
 }
 
 /** Throws a Refusal where the tables are not this program's. Migrations of older tables will be called here. */

@@ -79,7 +79,7 @@ export class BulkRows {
     this.#values = Array<Stored>(rows * columns).fill(null);
   }
 
-  /** `insert` is everything before VALUES, such as `INSERT INTO active`. */
+  /** `insert` is everything before VALUES, such as `INSERT INTO held`. */
   static inserting(db: Database, insert: string, columns: number): BulkRows {
     return new BulkRows(db, columns, ROWS, (values) => `${insert} ${values}`);
   }
@@ -164,7 +164,7 @@ export function takeFrom(sums: Sums, terms: Omit<SumTerms, 'expiry'>): void {
 /** The size of the largest version: ten numbers, none above 2^2048. */
 const scratch = Buffer.allocUnsafe(4096);
 
-/** The encoding of `owner_total.v`: numbers in LEB128; the locked half only where there is locked coin. Valid until the next one. */
+/** The encoding of `total.v`: numbers in LEB128; the locked half only where there is locked coin. Valid until the next one. */
 export function encodeVersion(unlocked: Sums, locked: Sums): Buffer {
   let at = writeSums(0, unlocked);
   if (locked.count > 0) at = writeSums(at, locked);
@@ -218,11 +218,24 @@ function writeLarge(start: number, value: bigint): number {
   return writeSmall(at, Number(rest));
 }
 
+/** Whole numbers in ascending order, each as the difference from the one before in LEB128. */
+export function encodeNumbers(numbers: readonly number[]): Buffer {
+  const bytes: number[] = [];
+  let before = 0;
+  for (const number of numbers) {
+    let rest = number - before;
+    for (; rest >= 128; rest = Math.floor(rest / 128)) bytes.push((rest % 128) | 128);
+    bytes.push(rest);
+    before = number;
+  }
+  return Buffer.from(bytes);
+}
+
 export function decodeVersion(v: Uint8Array): { unlocked: Sums; locked: Sums } {
   const reader = { bytes: v, at: 0 };
   const unlocked = readSums(reader);
   const locked = reader.at < v.length ? readSums(reader) : NO_SUMS;
-  if (reader.at !== v.length) throw new Error('an owner_total version has bytes after its end');
+  if (reader.at !== v.length) throw new Error('a version of total has bytes after its end');
   return { unlocked, locked };
 }
 
@@ -249,7 +262,7 @@ function readNumber(reader: ByteReader): bigint {
     let scale = 1;
     for (let i = 0; i < 7; i++) {
       const byte = reader.bytes[reader.at++];
-      if (byte === undefined) throw new Error('an owner_total version ends too early');
+      if (byte === undefined) throw new Error('a version of total ends too early');
       low += (byte & 127) * scale;
       if (byte < 128) return value + (BigInt(low) << shift);
       scale *= 128;

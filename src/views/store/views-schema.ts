@@ -18,6 +18,7 @@ CREATE TABLE setting(
   dso_pinned INTEGER NOT NULL,          -- whether an operator or the source's network named it
   next_no INTEGER NOT NULL,             -- next number of a coin contract
   next_account INTEGER NOT NULL,
+  next_update_no INTEGER NOT NULL,      -- of ledger_update
   feed TEXT,                            -- what the resume tokens of the source that resumes belong to, in its own form
   followed TEXT                         -- the owners whose coins count, as a JSON list in order; null: all
 ) STRICT;
@@ -52,7 +53,9 @@ CREATE TABLE migration(
 
 -- The first and the last time applied per synchronizer: updates between are redeliveries, earlier ones disorder.
 CREATE TABLE synchronizer(
-  migration_id INTEGER, synchronizer_id TEXT, first_time INTEGER NOT NULL, record_time INTEGER NOT NULL,
+  migration_id INTEGER, synchronizer_id TEXT,
+  no INTEGER NOT NULL UNIQUE,           -- its number in ledger_update
+  first_time INTEGER NOT NULL, record_time INTEGER NOT NULL,
   updates INTEGER NOT NULL,             -- how many were applied at the last time: rows of last_update
   repairs INTEGER NOT NULL,             -- how many were ever applied at the time of the one before them
   unseen INTEGER NOT NULL,              -- 1: known from files, not yet seen in the source that continues after them
@@ -89,6 +92,7 @@ CREATE TABLE snapshot(
   migration_id INTEGER, record_time INTEGER, seq INTEGER NOT NULL,
   no INTEGER NOT NULL UNIQUE,           -- its place in the order in which those of all migrations were sealed
   epoch INTEGER NOT NULL,               -- the newest one when it was sealed
+  update_no INTEGER NOT NULL,           -- the last number of ledger_update when it was sealed
   forced INTEGER NOT NULL,
   changes_digest BLOB, digest BLOB,     -- of 32 bytes; null where forced; see ledger/digest.ts
   PRIMARY KEY(migration_id, record_time)
@@ -121,7 +125,7 @@ CREATE TABLE account_epochs(account INTEGER PRIMARY KEY, bits BLOB NOT NULL) STR
 CREATE TABLE holding(
   no INTEGER PRIMARY KEY, account INTEGER, created_seq INTEGER, locked INTEGER, amount ANY, rate ANY, round INTEGER,
   created_at INTEGER, node INTEGER, template INTEGER, contract_id ANY,
-  update_id ANY,                        -- an INTEGER: a number of ledger_update; else the id itself; null for imports that name none
+  update_id ANY,                        -- an INTEGER: a number of ledger_update; else the id itself, of an import; null where that is not known
   args TEXT                             -- null for the canonical Amulet; see ledger/coin.ts
 ) STRICT;
 
@@ -147,6 +151,24 @@ CREATE TABLE spent(
 CREATE TABLE total(
   epoch INTEGER, account INTEGER, seq INTEGER, v BLOB NOT NULL, PRIMARY KEY(epoch, account, seq)
 ) STRICT, WITHOUT ROWID;
+
+-- The updates that changed a coin, without imports, numbered in feed order. counted_at: null where it is the record time. effects:
+-- by which a redelivery is known, and accounts: whose movements it made; see views/write/ledger-updates.ts.
+CREATE TABLE ledger_update(
+  no INTEGER PRIMARY KEY, synchronizer INTEGER NOT NULL, record_time INTEGER NOT NULL, counted_at INTEGER,
+  update_id ANY NOT NULL, effects BLOB NOT NULL, accounts BLOB NOT NULL
+) STRICT;
+CREATE INDEX ledger_update_by_time ON ledger_update(synchronizer, record_time);
+
+-- What an update changed in an account's sums, in the epoch of its interval: 1e-10 units, an INTEGER where they fit 64 bits, else
+-- decimal digits.
+CREATE TABLE movement(
+  epoch INTEGER, account INTEGER, update_no INTEGER, unlocked ANY NOT NULL, locked ANY NOT NULL,
+  PRIMARY KEY(epoch, account, update_no)
+) STRICT, WITHOUT ROWID;
+
+-- Hashes of migration and id of coins created and archived before their migration's first snapshot, which leave no other row.
+CREATE TABLE import_spent(h INTEGER PRIMARY KEY) STRICT;
 
 -- Open mining rounds active now. content: SHA-256 of the create's content.
 CREATE TABLE round(

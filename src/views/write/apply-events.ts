@@ -88,16 +88,20 @@ function create(applying: Applying, event: Create): void {
     return;
   }
   batch.state.dso = dsoOf(event);
-  const { followed } = batch.state;
   if (event.kind === 'OpenMiningRound') createRound(applying, event);
-  else if (followed === null || followed.has(event.owner)) createCoin(applying, event);
+  else if (isFollowed(batch, event)) createCoin(applying, event);
   // Of an owner that is not followed only some coins are seen: none counts (docs/rules.md, rule 14).
   else if (remember(applying, event)) addIgnored(batch.counts, UNFOLLOWED);
+}
+
+export function isFollowed({ state: { followed } }: Batch, { owner }: NewCoin): boolean {
+  return followed === null || followed.has(owner);
 }
 
 function createCoin(applying: Applying, event: NewCoin): void {
   const { batch, migration, update, items } = applying;
   const { migrationId } = migration;
+  const effect = batch.updates.addCreated(event, items);
   const active = batch.contracts.find(event, migrationId);
   if (active !== undefined) {
     if (!sameCoin(batch.contracts.coinOf(active), comparedCoin(event), batch.state.dso!))
@@ -111,6 +115,7 @@ function createCoin(applying: Applying, event: NewCoin): void {
   const owner = batch.owners.ofParty(migration, event.owner);
   if (owner.unlocked.count + owner.locked.count === 0) migration.owners += 1;
   batch.owners.touch(owner);
+  batch.updates.touch(owner);
   batch.items.add(migrationId, items, event.item);
   const kind = event.kind === 'LockedAmulet' ? 'locked' : 'unlocked';
   const { amount, rate, round, expiry } = event;
@@ -120,7 +125,8 @@ function createCoin(applying: Applying, event: NewCoin): void {
   batch.contracts.add({
     create: event,
     items,
-    creator: update.recordTime === null ? (update.seed?.createdIn ?? null) : update.updateId,
+    creator: update.recordTime === null ? (update.seed?.createdIn ?? null) : batch.updates.no,
+    effect,
     no: batch.state.nextNo++,
     owner,
     createdSeq: migration.openSeq,
@@ -170,7 +176,7 @@ function archive(applying: Applying, event: ArchivedContract): void {
 }
 
 function archiveCoin(applying: Applying, event: ArchivedContract, coin: PendingCoin | StoredCoin): void {
-  const { batch, migration, update } = applying;
+  const { batch, migration, update, items } = applying;
   const terms = termsOf(coin);
   const created = coinEntity(terms.locked);
   if (event.entity !== null && event.entity !== created) {
@@ -179,6 +185,10 @@ function archiveCoin(applying: Applying, event: ArchivedContract, coin: PendingC
   }
   const { owner } = coin;
   batch.owners.touch(owner);
+  batch.updates.touch(owner);
+  if (coin.createdSeq === 1) batch.updates.addSpent(event.idHash);
+  if (isPending(coin) && coin.creator === batch.updates.no) batch.updates.passThrough(coin.effect);
+  else batch.updates.addArchived(event, items);
   const kind = terms.locked ? 'locked' : 'unlocked';
   takeFrom(sumsOf(owner, kind), terms);
   if (owner.unlocked.count + owner.locked.count === 0) migration.owners -= 1;

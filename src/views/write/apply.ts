@@ -1,12 +1,13 @@
-import type { ArchivedContract, DecodedMessage, UpdateContent } from '../../feed/decoded-batch.ts';
+import type { ArchivedContract, DecodedMessage, NewCoin, UpdateContent } from '../../feed/decoded-batch.ts';
 import { getOrMake } from '../../get-or-make.ts';
 import { BadUpdate, type FaultCode } from '../../ledger/bad-update.ts';
 import { coinEntity } from '../../ledger/templates.ts';
 import { type ClockRules, checkClock, formatTime, type Micros } from '../../ledger/time.ts';
 import { type Checkpoint, fieldNameIn, type SeedMark } from '../../ledger/update.ts';
-import { type Applying, applyEvents, isActive, isOurs, termsOf } from './apply-events.ts';
+import { type Applying, applyEvents, isActive, isFollowed, isOurs, termsOf } from './apply-events.ts';
 import type { Batch } from './batch.ts';
 import type { PendingCoin, StoredCoin } from './contracts.ts';
+import { differenceOf, hasEffect } from './ledger-updates.ts';
 import { checkpointKey, IMPORT_TIME, isLate, type LaneState, noteFurthest, stateOf } from './positions.ts';
 import { gridAfter, isSealed, sealGrid } from './seals.ts';
 import {
@@ -84,19 +85,23 @@ function applyUpdate(applying: Applying, recordTime: Micros, late: boolean, rule
     throw badTime('overtaken', update, recordTime, expected);
   }
   const { timeReached } = migration;
+  const last = migration.synchronizers.get(synchronizerId);
   checkClock(recordTime, rules, { timeReached, field: update.format === 'scan' ? 'record_time' : 'recordTime' });
   sealGrid(batch.seals, migration, { end: recordTime, inclusive: false, periodUs: rules.periodUs });
   applyEvents(applying);
   migration.nextGrid ??= gridAfter(recordTime, rules.periodUs);
   migration.timeReached = Math.max(timeReached ?? recordTime, recordTime);
   migration.updateTime = Math.max(migration.updateTime ?? recordTime, recordTime);
-  const last = migration.synchronizers.get(synchronizerId);
+  const no = last?.no ?? batch.state.nextSynchronizer++;
+  const countedAt = Math.max(migration.timeReached, (migration.sealedAt ?? -1) + 1);
+  const place = { synchronizer: no, recordTime, updateId };
+  batch.updates.end(migration, { place, countedAt: countedAt === recordTime ? null : countedAt });
   const isOfLastTime = recordTime === last?.recordTime;
   if (isOfLastTime) last.updates.add(updateId);
   const updates = isOfLastTime ? last.updates : new LastUpdates([updateId]);
   const [firstTime, unseen] = [last?.firstTime ?? recordTime, last?.unseen ?? false];
   const repairs = (last?.repairs ?? 0) + (isOfLastTime ? 1 : 0);
-  migration.synchronizers.set(synchronizerId, { firstTime, recordTime, updates, repairs, unseen, changed: true });
+  migration.synchronizers.set(synchronizerId, { no, firstTime, recordTime, updates, repairs, unseen, changed: true });
 }
 
 /**
@@ -141,34 +146,25 @@ function isRedelivered({ batch: { state }, migration, update, lane }: Applying, 
  * never have been applied: it shows nothing of the migration.
  */
 function applyImport(applying: Applying, late: boolean): boolean {
-  const { batch, update, migration, lane } = applying;
+  const { batch, update, migration } = applying;
   if (late && !update.events.every((event) => isActive(batch, migration, event))) {
     const expected = 'no import: its lane was idle, and the others went on without it';
     throw new BadUpdate('overtaken', fieldNameIn(update.format, 'record_time'), 'an import', expected);
   }
   if (migration.timeReached !== null) {
-    const isKnown = !isJudged(migration, update, lane) || isKnownImport(applying);
+    const isKnown = !isJudged(applying) || isKnownImport(applying);
     batch.counts.importsLate += 1;
     return isKnown;
   }
   if (update.seed !== undefined) migration.seededAt = UNFINISHED_IMPORT;
   const { events, createsRepeated } = batch.counts;
   applyEvents(applying);
+  batch.updates.end(migration, null);
   const creates = batch.counts.events - events;
   if (creates === 0 || batch.counts.createsRepeated - createsRepeated < creates) return true;
   batch.counts.updates -= 1;
   batch.counts.redelivered += 1;
   return true;
-}
-
-/**
- * Whether a late import must be known: until its lane has shown something of the migration that is. What a migration's own seed
- * leaves out is not known; the seed of a source that resumes is judged by its mark.
- */
-function isJudged({ migrationId, seededAt }: MigrationState, update: UpdateContent, lane: LaneState): boolean {
-  const { furthest, start } = lane;
-  const isShown = furthest !== null && furthest.migrationId >= migrationId;
-  return seededAt === null && !isShown && !(update.seed !== undefined && start !== null);
 }
 
 /**
@@ -262,31 +258,50 @@ function badTime(code: FaultCode, update: UpdateContent, recordTime: Micros, exp
 }
 
 /**
- * Throws BadUpdate where an update that is to be skipped as a redelivery archives a coin or round that is active: then it was never
- * applied (docs/rules.md, rule 1).
+ * Throws BadUpdate where an update that is to be skipped as a redelivery was never applied, or had other effects
+ * (docs/rules.md, rule 1). Of updates that a snapshot import covers, and of those from before `ledger_update` was kept, nothing is known:
+ * they may not archive a coin or round that is active.
  */
 function requireApplied(applying: Applying, recordTime: Micros): void {
-  const { update } = applying;
+  const { batch, update, migration, items } = applying;
+  const { updateId, synchronizerId, format } = update;
+  const { movementsSince, seededAt } = migration;
+  const synchronizer = migration.synchronizers.get(synchronizerId)?.no ?? 0;
+  const effects = batch.updates.effectsOf({ synchronizer, recordTime, updateId });
+  const isKept = effects !== null || (seededAt === null && (movementsSince === null || recordTime >= movementsSince));
+  const skipped = `the update is skipped as a redelivery, because its record time ${formatTime(recordTime)} has passed, and`;
+  if (isKept) {
+    const counts = (event: NewCoin): boolean => isOurs(batch, event) && isFollowed(batch, event);
+    const difference = differenceOf(update, { items, effects: effects ?? new Set(), counts });
+    const field = fieldNameIn(format, difference === 'lacks' ? 'update_id' : 'contract_id');
+    if (difference === 'lacks') {
+      const expected = `all changes of coins that it had when it was applied: ${skipped} one of them is missing`;
+      throw new BadUpdate('disorder', field, updateId, expected);
+    }
+    if (difference !== null) {
+      const expected = `a coin that the update had when it was applied: ${skipped} it did not have this one`;
+      throw new BadUpdate('disorder', field, difference.event.contractId, expected);
+    }
+  }
   for (const event of update.events) {
-    if (event.kind !== 'archive' || !isStillActive(applying, event, recordTime)) continue;
+    if (event.kind !== 'archive' || hasEffect(effects, event, items)) continue;
+    if (!isStillActive(applying, event, isKept ? null : recordTime)) continue;
     // Created here too: it only passes through, or comes again.
     if (update.events.some(({ kind, contractId }) => kind !== 'archive' && contractId === event.contractId)) continue;
-    const expected =
-      'the id of a contract that is not active: the update is skipped as a redelivery, because its record time ' +
-      `${formatTime(recordTime)} has passed, and it archives a contract that is active, so it was never applied`;
-    throw new BadUpdate('disorder', fieldNameIn(update.format, 'contract_id'), event.contractId, expected);
+    const expected = `the id of a contract that is not active: ${skipped} it archives a contract that is active, so it was never applied`;
+    throw new BadUpdate('disorder', fieldNameIn(format, 'contract_id'), event.contractId, expected);
   }
 }
 
-/** Whether the contract that an archive names is active, and was not created again after it. */
-function isStillActive({ batch, migration }: Applying, archive: ArchivedContract, recordTime: Micros): boolean {
+/** Whether the contract that an archive names is active. `recordTime`: and may not have been created again after it. */
+function isStillActive({ batch, migration }: Applying, archive: ArchivedContract, recordTime: Micros | null): boolean {
   const { migrationId } = migration;
   const { entity } = archive;
   const coin = batch.contracts.find(archive, migrationId);
   if (coin !== undefined) {
     // A contract of another template is another one with the same id.
     const isSame = entity === null || entity === coinEntity(termsOf(coin).locked);
-    return isSame && !isCreatedAfter(batch, migration, { coin, archive, recordTime });
+    return isSame && (recordTime === null || !isCreatedAfter(batch, migration, { coin, archive, recordTime }));
   }
   return (entity === null || entity === 'OpenMiningRound') && batch.rounds.find(archive, migrationId) !== undefined;
 }
@@ -298,7 +313,7 @@ function isStillActive({ batch, migration }: Applying, archive: ArchivedContract
  * cannot be compared.
  */
 function isCreatedAfter(
-  { contracts, seals }: Batch,
+  { contracts, seals, updates }: Batch,
   { migrationId, synchronizers }: MigrationState,
   { coin, archive, recordTime }: { coin: PendingCoin | StoredCoin; archive: ArchivedContract; recordTime: Micros },
 ): boolean {
@@ -310,29 +325,36 @@ function isCreatedAfter(
   const concurrent = [...synchronizers.values()].filter((each) => begun === null || each.recordTime > begun);
   if (concurrent.length > 1 || contracts.coinOf(coin).createdAt > recordTime) return true;
   const creator = contracts.creatorOf(coin);
-  if (creator !== null && [...synchronizers.values()].some(({ updates }) => updates.has(creator))) return true;
+  const creatorId = typeof creator === 'number' ? updates.idOf(creator) : creator;
+  if (creatorId !== null && [...synchronizers.values()].some((each) => each.updates.has(creatorId))) return true;
   return contracts.wasArchived(archive, owner, createdSeq);
 }
 
 /**
- * Whether a contract of an import that comes after its migration has begun is known: active or archived. False where one may be that
- * was created and archived within one interval, which leaves only its owner. Throws BadUpdate where a coin was never applied, because
- * its owner is not known either.
+ * Whether a late import must be known. What a migration's own snapshot import leaves out is not known; that of a source that resumes
+ * is judged by its mark. Where not all is known that was archived, the first ones of a lane are judged: until it has shown what is.
+ */
+function isJudged({ migration, update, lane: { furthest, start } }: Applying): boolean {
+  if (migration.seededAt !== null || (update.seed !== undefined && start !== null)) return false;
+  return migration.movementsSince === null || furthest === null || furthest.migrationId < migration.migrationId;
+}
+
+/**
+ * Whether the contracts of an import that comes after its migration has begun are known: active, or archived. False where one may be
+ * that was archived before this directory kept what shows it. Throws BadUpdate where one was never applied.
  */
 function isKnownImport({ batch, migration, update }: Applying): boolean {
-  const { followed } = batch.state;
-  let missing: string | null = null;
+  let isKnown = true;
   for (const event of update.events) {
-    if (isActive(batch, migration, event)) return true;
+    if (isActive(batch, migration, event) || batch.updates.wasSpent(event.idHash)) continue;
     if (event.kind === 'archive' || !isOurs(batch, event) || event.kind === 'OpenMiningRound') continue;
-    if (followed?.has(event.owner) === false) continue;
+    if (!isFollowed(batch, event)) continue;
     const owner = batch.owners.find(migration, event.owner);
-    if (owner === undefined) missing ??= event.contractId;
-    else if (batch.contracts.wasArchived(event, owner, 1)) return true;
+    if (owner !== undefined && batch.contracts.wasArchived(event, owner, 1)) continue;
+    isKnown = false;
+    if (owner !== undefined && migration.movementsSince !== null) continue;
+    const expected = `a contract that is known in migration ${migration.migrationId}, which has begun: this import was never applied`;
+    throw new BadUpdate('before_first', fieldNameIn(update.format, 'contract_id'), event.contractId, expected);
   }
-  if (missing === null) return false;
-  const expected =
-    `a contract that is known in migration ${migration.migrationId}, which has begun: this import was never applied, ` +
-    'and neither was any before it here';
-  throw new BadUpdate('before_first', fieldNameIn(update.format, 'contract_id'), missing, expected);
+  return isKnown;
 }

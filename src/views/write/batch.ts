@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { createContractFlush, Templates } from './coin-rows.ts';
 import { type ActiveIds, Contracts } from './contracts.ts';
 import { Epochs } from './epochs.ts';
+import { LedgerUpdates } from './ledger-updates.ts';
 import { OpenItems } from './open-items.ts';
 import { Counterfeits, Rounds } from './other-contracts.ts';
 import { Owners } from './owner-sums.ts';
@@ -22,6 +23,7 @@ export class Batch {
   readonly counterfeits: Counterfeits;
   readonly templates: Templates;
   readonly items: OpenItems;
+  readonly updates: LedgerUpdates;
   readonly seals: Seals;
   counts: Counts;
   readonly #db: Database;
@@ -44,6 +46,7 @@ export class Batch {
     this.counterfeits = new Counterfeits(db);
     this.templates = new Templates(db);
     this.items = new OpenItems(db);
+    this.updates = new LedgerUpdates(db, this);
     this.seals = new Seals(db, this);
     this.counts = copyCounts(counts);
     this.#flushContracts = createContractFlush(db, this.epochs);
@@ -53,7 +56,7 @@ export class Batch {
 
   /** One transaction: rows, totals, snapshots and the position. `also` runs within it. */
   commit(also: () => void = () => {}): void {
-    const parts = [this.owners, this.templates, this.seals, this.items, this.rounds, this.counterfeits];
+    const parts = [this.owners, this.templates, this.updates, this.seals, this.items, this.rounds, this.counterfeits];
     this.#db.transaction(() => {
       // First: a writer that was replaced must find that out here, and not by the other one's rows.
       this.#savePositions(this.state.lanes);

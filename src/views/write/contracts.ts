@@ -12,8 +12,10 @@ export interface PendingCoin {
   readonly create: NewCoin;
   /** The digest items of its batch of messages. */
   readonly items: Uint8Array;
-  /** The update that created it; null for an import whose update is not known. */
-  readonly creator: string | null;
+  /** The update that created it: its number; of an import its id, null where that is not known. */
+  readonly creator: number | string | null;
+  /** The place of its effect in that update. */
+  readonly effect: number;
   readonly no: number;
   readonly owner: Owner;
   readonly createdSeq: number;
@@ -54,8 +56,8 @@ type HoldingRow = [bigint, bigint, bigint, bigint, bigint | Buffer, bigint | Buf
 const ID_TEXT = `iif(typeof(contract_id) = 'blob', hex(contract_id), ':' || contract_id)`;
 
 /**
- * The active coins as one batch sees them: those in views.db with the batch's own changes. A chunk's contracts are fetched at
- * once, in key order, before its updates are applied.
+ * The active coins as one batch sees them: those in views.db with the batch's own changes. The contracts of a range of messages
+ * are fetched at once, in key order, before its updates are applied.
  */
 export class Contracts {
   readonly created: PendingCoin[] = [];
@@ -90,7 +92,9 @@ export class Contracts {
       )
       .raw()
       .safeIntegers();
-    this.#creator = db.prepare<[number], StoredId | null>('SELECT update_id FROM holding WHERE no = ?').pluck();
+    this.#creator = db
+      .prepare<[number], StoredId | number | null>('SELECT update_id FROM holding WHERE no = ?')
+      .pluck();
     this.#idText = db.prepare<[number], string>(`SELECT ${ID_TEXT} FROM holding WHERE no = ?`).pluck();
     this.#spentIds = db
       .prepare<[number, number], string>(
@@ -163,11 +167,11 @@ export class Contracts {
     return { ...coinTerms(row), createdAt: Number(row.createdAt) };
   }
 
-  /** The update that created a contract; null for an import whose update is not known. */
-  creatorOf(coin: PendingCoin | StoredCoin): string | null {
+  /** The update that created a contract, as `PendingCoin.creator`. */
+  creatorOf(coin: PendingCoin | StoredCoin): number | string | null {
     if (isPending(coin)) return coin.creator;
     const id = this.#creator.get(coin.no) ?? null;
-    return id && idText(id);
+    return typeof id === 'number' || id === null ? id : idText(id);
   }
 
   /** Whether a contract of that owner with that event's id was archived in interval `from` or later, in one after that of its creation. */

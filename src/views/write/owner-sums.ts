@@ -17,6 +17,8 @@ export interface Owner {
   epochs: EpochBits;
   /** Whether the sums changed since a version was last written or queued. */
   dirty: boolean;
+  /** Its amounts before the update that is being applied; null where that has not changed them. */
+  before: { readonly unlocked: bigint; readonly locked: bigint } | null;
 }
 
 /** The sums of one kind of an owner's coin, to be changed. */
@@ -117,7 +119,7 @@ export class Owners {
   }
 
   #ownerOf(known: Pick<Owner, 'no' | 'migration' | 'party' | 'epochs'>): Owner {
-    return { ...known, unlocked: NO_SUMS, locked: NO_SUMS, dirty: false };
+    return { ...known, unlocked: NO_SUMS, locked: NO_SUMS, dirty: false, before: null };
   }
 
   #remember(owner: Owner): Owner {

@@ -2,7 +2,9 @@ import type { Database } from 'better-sqlite3';
 import { changesHash, firstDigest, nextDigest } from '../../ledger/digest.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { BulkRows } from '../store/stored-rows.ts';
+import type { Batch } from './batch.ts';
 import type { Epochs } from './epochs.ts';
+import type { LedgerUpdates } from './ledger-updates.ts';
 import type { OpenItems } from './open-items.ts';
 import type { Owners } from './owner-sums.ts';
 import { furthestOf } from './source-start.ts';
@@ -19,6 +21,8 @@ interface SealedRun {
   readonly count: number;
   readonly seq: number;
   readonly no: number;
+  /** The last number of ledger_update. */
+  readonly updateNo: number;
   /** Of the first one; null where it is forced. */
   readonly changes: Buffer | null;
 }
@@ -34,6 +38,7 @@ export class Seals {
   readonly #owners: Owners;
   readonly #items: OpenItems;
   readonly #epochs: Epochs;
+  readonly #updates: LedgerUpdates;
   /** The digest of each migration's newest snapshot on the grid. */
   readonly #digests = new Map<number, Buffer>();
   readonly #storedDigest;
@@ -44,16 +49,20 @@ export class Seals {
   readonly #runs: SealedRun[] = [];
   #nextNo: number;
 
-  constructor(db: Database, { owners, items, epochs }: { owners: Owners; items: OpenItems; epochs: Epochs }) {
+  constructor(
+    db: Database,
+    { owners, items, epochs, updates }: Pick<Batch, 'owners' | 'items' | 'epochs' | 'updates'>,
+  ) {
     this.#owners = owners;
     this.#items = items;
     this.#epochs = epochs;
+    this.#updates = updates;
     this.#storedDigest = db
       .prepare<[number], Buffer>(
         `SELECT digest FROM snapshot WHERE migration_id = ? AND digest IS NOT NULL ORDER BY record_time DESC LIMIT 1`,
       )
       .pluck();
-    this.#insert = BulkRows.inserting(db, 'INSERT INTO snapshot', 8);
+    this.#insert = BulkRows.inserting(db, 'INSERT INTO snapshot', 9);
     this.#sealedAt = db
       .prepare<[number, number], Micros>('SELECT record_time FROM snapshot WHERE migration_id = ? AND seq = ?')
       .pluck();
@@ -80,8 +89,9 @@ export class Seals {
   #end(migration: MigrationState, run: Pick<SealedRun, 'first' | 'count' | 'periodUs' | 'changes'>): void {
     this.#owners.queueVersions(migration);
     const { migrationId, openSeq: seq } = migration;
-    this.#runs.push({ ...run, migrationId, seq, no: this.#nextNo });
+    this.#runs.push({ ...run, migrationId, seq, no: this.#nextNo, updateNo: this.#updates.no - 1 });
     migration.openSeq += run.count;
+    migration.sealedAt = run.first + (run.count - 1) * run.periodUs;
     this.#nextNo += run.count;
     this.pending += run.count;
   }
@@ -96,13 +106,14 @@ export class Seals {
 
   flush(): void {
     for (const run of this.#runs) {
-      const { migrationId, first, periodUs, count, seq, no } = run;
+      const { migrationId, first, periodUs, count, seq, no, updateNo } = run;
       for (let i = 0; i < count; i++) {
         const recordTime = first + i * periodUs;
         const forced = run.changes === null ? 1 : 0;
         const changes = i === 0 ? run.changes : changesHash(migrationId, recordTime).digest();
         const digest = changes && this.#digestAfter(changes, migrationId, periodUs);
-        this.#insert.add(migrationId, recordTime, seq + i, no + i, this.#epochs.newest, forced, changes, digest);
+        const places = [seq + i, no + i, this.#epochs.newest, updateNo];
+        this.#insert.add(migrationId, recordTime, ...places, forced, changes, digest);
       }
     }
     this.#insert.finish();

@@ -8,6 +8,7 @@ import { type LaneState, loadLanes } from './positions.ts';
 
 /** The updates applied of one synchronizer: since when, and how far. */
 export interface SynchronizerState {
+  readonly no: number;
   /** The record time of the first one: an earlier one is disorder. */
   readonly firstTime: Micros;
   readonly recordTime: Micros;
@@ -29,7 +30,9 @@ export interface MigrationState {
   coin: number | null;
   /** The interval that the newest snapshot on the grid ended; 0 before the first. Forced ones may have come since. */
   gridSeq: number;
-  /** The record time reached; null until an update that is no import. */
+  /** The time of the newest snapshot, forced ones included; null before the first. */
+  sealedAt: Micros | null;
+  /** The record time reached; null until an import marker, or an update that is no import. */
   timeReached: Micros | null;
   /** The largest record time of an update applied: that of a forced snapshot. */
   updateTime: Micros | null;
@@ -41,6 +44,8 @@ export interface MigrationState {
   seedTimes: Readonly<Record<string, Micros>>;
   /** The offset of the seed's participant; null where its source has none. */
   seedOffset: number | null;
+  /** From when on its updates are in `ledger_update`; null: all are. */
+  readonly movementsSince: Micros | null;
   contracts: number;
   owners: number;
   unlocked: bigint;
@@ -65,6 +70,8 @@ export interface WriterState {
   sourceMigrationId: number | null;
   nextNo: number;
   nextAccount: number;
+  nextUpdateNo: number;
+  nextSynchronizer: number;
 }
 
 interface MigrationRow extends Omit<MigrationState, 'stored' | 'unlocked' | 'locked' | 'synchronizers' | 'seedTimes'> {
@@ -74,7 +81,7 @@ interface MigrationRow extends Omit<MigrationState, 'stored' | 'unlocked' | 'loc
   locked: string;
 }
 
-interface SynchronizerRow extends Pick<SynchronizerState, 'firstTime' | 'recordTime' | 'repairs'> {
+interface SynchronizerRow extends Pick<SynchronizerState, 'no' | 'firstTime' | 'recordTime' | 'repairs'> {
   readonly migrationId: number;
   readonly name: string;
   readonly updates: number;
@@ -85,13 +92,14 @@ export function loadState(db: Database): WriterState {
   const setting = db
     .prepare<
       [],
-      Pick<WriterState, 'dso' | 'feed' | 'sourceMigrationId' | 'nextNo' | 'nextAccount'> & {
+      Omit<WriterState, 'dsoPinned' | 'followed' | 'migrations' | 'lanes'> & {
         readonly dsoPinned: number;
         readonly followed: string | null;
       }
     >(
       `SELECT dso, dso_pinned AS dsoPinned, feed, followed, source_migration_id AS sourceMigrationId,
-         next_no AS nextNo, next_account AS nextAccount FROM setting`,
+         next_no AS nextNo, next_account AS nextAccount, next_update_no AS nextUpdateNo,
+         (SELECT coalesce(max(no), 0) + 1 FROM synchronizer) AS nextSynchronizer FROM setting`,
     )
     .get();
   if (setting === undefined) throw new Error('views.db has no settings row');
@@ -105,10 +113,12 @@ function loadMigrations(db: Database): Map<number, MigrationState> {
   const rows = db.prepare<[], MigrationRow>(
     `SELECT m.migration_id AS migrationId, open_seq AS openSeq, open_epoch AS openEpoch, coin, time_reached AS timeReached,
        update_time AS updateTime, next_grid AS nextGrid, seeded_at AS seededAt, seed_times AS seedTimes, seed_offset AS seedOffset,
+       movements_since AS movementsSince,
        coalesce(contracts, 0) AS contracts, coalesce(owners, 0) AS owners,
        coalesce(unlocked, '0') AS unlocked, coalesce(locked, '0') AS locked,
        coalesce((SELECT seq FROM snapshot s WHERE s.migration_id = m.migration_id AND forced = 0
-                 ORDER BY record_time DESC LIMIT 1), 0) AS gridSeq
+                 ORDER BY record_time DESC LIMIT 1), 0) AS gridSeq,
+       (SELECT max(record_time) FROM snapshot s WHERE s.migration_id = m.migration_id) AS sealedAt
      FROM migration m LEFT JOIN supply ON instrument = coin AND seq = (SELECT max(seq) FROM supply WHERE instrument = coin)
      ORDER BY m.migration_id`,
   );
@@ -122,7 +132,7 @@ function loadMigrations(db: Database): Map<number, MigrationState> {
     migrations.set(row.migrationId, { ...row, ...supply, stored, seedTimes, synchronizers: new Map() });
   }
   const synchronizers = db.prepare<[], SynchronizerRow>(
-    `SELECT migration_id AS migrationId, synchronizer_id AS name, first_time AS firstTime, record_time AS recordTime,
+    `SELECT migration_id AS migrationId, synchronizer_id AS name, no, first_time AS firstTime, record_time AS recordTime,
        updates, repairs, unseen FROM synchronizer`,
   );
   const lastUpdatesOf = prepareLastUpdates(db);
@@ -141,12 +151,14 @@ export function newMigration(migrationId: number): MigrationState {
     stored: { openSeq: 0, openEpoch: 0 },
     coin: null,
     gridSeq: 0,
+    sealedAt: null,
     timeReached: null,
     updateTime: null,
     nextGrid: null,
     seededAt: null,
     seedTimes: {},
     seedOffset: null,
+    movementsSince: null,
     contracts: 0,
     owners: 0,
     unlocked: 0n,
@@ -162,7 +174,8 @@ export function createStateSaver(
   epochs: Pick<Epochs, 'ofInterval'>,
 ): (state: WriterState) => void {
   const setting = db.prepare(
-    'UPDATE setting SET dso = ?, dso_pinned = ?, source_migration_id = ?, next_no = ?, next_account = ?, feed = ?',
+    `UPDATE setting SET dso = ?, dso_pinned = ?, source_migration_id = ?, next_no = ?, next_account = ?, next_update_no = ?,
+       feed = ?`,
   );
   const followed = db.prepare('UPDATE setting SET followed = ?');
   const migration = db.prepare(
@@ -171,12 +184,12 @@ export function createStateSaver(
        time_reached = excluded.time_reached, update_time = excluded.update_time, next_grid = excluded.next_grid,
        seeded_at = excluded.seeded_at, seed_times = excluded.seed_times, seed_offset = excluded.seed_offset`,
   );
-  const synchronizer = db.prepare('INSERT OR REPLACE INTO synchronizer VALUES (?, ?, ?, ?, ?, ?, ?)');
+  const synchronizer = db.prepare('INSERT OR REPLACE INTO synchronizer VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
   const lastUpdatesOf = prepareLastUpdates(db);
   let written = loaded.followed;
   return (state) => {
-    const { dso, sourceMigrationId, nextNo, nextAccount, feed } = state;
-    setting.run(dso, state.dsoPinned ? 1 : 0, sourceMigrationId, nextNo, nextAccount, feed);
+    const { dso, sourceMigrationId, nextNo, nextAccount, nextUpdateNo, feed } = state;
+    setting.run(dso, state.dsoPinned ? 1 : 0, sourceMigrationId, nextNo, nextAccount, nextUpdateNo, feed);
     // There may be a million of them.
     if (state.followed !== written) followed.run(state.followed && JSON.stringify([...state.followed]));
     written = state.followed;
@@ -186,9 +199,9 @@ export function createStateSaver(
       migration.run([m.migrationId, m.openSeq, m.stored.openEpoch, m.coin, ...times]);
       for (const [name, last] of m.synchronizers) {
         if (!last.changed) continue;
-        const { firstTime, recordTime, updates, repairs } = last;
+        const { no, firstTime, recordTime, updates, repairs } = last;
         const unseen = last.unseen ? 1 : 0;
-        synchronizer.run(m.migrationId, name, firstTime, recordTime, updates.count, repairs, unseen);
+        synchronizer.run(m.migrationId, name, no, firstTime, recordTime, updates.count, repairs, unseen);
         last.updates.save(lastUpdatesOf(m.migrationId, name));
         last.changed = false;
       }
