@@ -142,13 +142,13 @@ async function replayOnFullDisk(
   { dataDir, name, random }: { dataDir: string; name: string; random: Random },
 ): Promise<number> {
   makeDataDirectory(dataDir);
-  using writer = new ViewsWriter(dataDir, { ...OPTIONS, onBadUpdate: 'quarantine', epochEvents: 100 });
+  using writer = new ViewsWriter(dataDir, { ...OPTIONS, onBadUpdate: 'quarantine', epochEvents: 30 });
   let failures = 0;
   const halted = await runLoop(writer, feed, {
     source: { name, kind: FILE_KIND },
     signal: new AbortController().signal,
     onAhead: 'stop',
-    batchEventsMax: 10 + random.below(200),
+    batchEventsMax: 10 + random.below(50),
     async persist(step) {
       const pages = writer.db.pragma('page_count', { simple: true }) as number;
       if (failures === 0) writer.db.pragma(`max_page_count = ${pages}`);
