@@ -1,8 +1,6 @@
 import type { Database } from 'better-sqlite3';
-import { hasEpoch, withEpoch } from '../store/account-epochs.ts';
+import { type EpochBits, hasEpoch, withEpoch } from '../store/account-epochs.ts';
 import { BulkRows } from '../store/stored-rows.ts';
-import type { Owner } from './owner-sums.ts';
-import type { MigrationState } from './state.ts';
 
 /** Creates and archives of coins after which an epoch is closed: measured; with more, its pages do not stay in the cache. */
 export const EPOCH_EVENTS = 500_000;
@@ -12,6 +10,18 @@ const GONE_SHARE = 4;
 const EVENTS_PER_GONE_MIN = 250;
 /** Of that many events, 50,000 rows of `held` are looked at in one transaction to clear an epoch: some 50 ms. */
 const EVENTS_PER_CLEARED_ROW = 10;
+
+/** An account, and the epochs in which it has rows. */
+interface AccountEpochs {
+  readonly no: number;
+  epochs: EpochBits;
+}
+
+/** The interval that was open at a migration's last commit, and its epoch; 0 where there was none. */
+export interface StoredInterval {
+  readonly openSeq: number;
+  readonly openEpoch: number;
+}
 
 interface EpochRow {
   readonly no: number;
@@ -74,7 +84,7 @@ export class Epochs {
   }
 
   /** The epoch of an interval's rows: the one that was the newest when it opened. */
-  ofInterval({ stored }: MigrationState, seq: number): number {
+  ofInterval({ stored }: { readonly stored: StoredInterval }, seq: number): number {
     return seq === stored.openSeq ? stored.openEpoch : this.newest;
   }
 
@@ -86,9 +96,9 @@ export class Epochs {
   }
 
   /** Notes a row of `held` in the newest epoch. */
-  addHeld(owner: Owner): void {
+  addHeld(account: AccountEpochs): void {
     this.#newest.held += 1;
-    this.addAccount(owner, this.newest);
+    this.addAccount(account, this.newest);
   }
 
   /** Counts a row of `held` that was deleted from the newest epoch. */
@@ -115,11 +125,11 @@ export class Epochs {
   }
 
   /** Notes that an account gets rows in an epoch. */
-  addAccount(owner: Owner, epoch: number): void {
-    if (hasEpoch(owner.epochs, epoch)) return;
-    const bits = withEpoch(owner.epochs, epoch);
-    owner.epochs = bits;
-    this.#moved.set(owner.no, bits);
+  addAccount(account: AccountEpochs, epoch: number): void {
+    if (hasEpoch(account.epochs, epoch)) return;
+    const bits = withEpoch(account.epochs, epoch);
+    account.epochs = bits;
+    this.#moved.set(account.no, bits);
   }
 
   /** Clears a closed epoch where many of its coins are gone, and closes the newest one where it is full: the next coin has number `nextNo`. */
