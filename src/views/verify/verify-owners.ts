@@ -14,6 +14,7 @@ import {
   unitsOf,
 } from '../store/stored-rows.ts';
 import { differsIn, type Supply, snapshotName, type VerifyContext, type VerifyStep } from './verify-context.ts';
+import { createMovementReader } from './verify-movements.ts';
 import { type Contract, type ItemsFound, sumOf } from './verify-snapshots.ts';
 
 /** How many owners are verified between two steps. */
@@ -72,6 +73,7 @@ function createOwnerVerifier(context: VerifyContext, items: ItemsFound): (owner:
   const versions = db.prepare<[bigint], Version>(
     'SELECT t.epoch AS epoch, seq, v FROM epoch CROSS JOIN total t ON t.epoch = epoch.no AND account = ? ORDER BY seq',
   );
+  const movementsOf = createMovementReader(context);
   const entries = (['held', 'spent'] as const).map((table) => {
     const isHeld = table === 'held';
     const [archivedSeq, idHash] = isHeld ? ['NULL', 'e.id_hash'] : ['e.archived_seq', 'NULL'];
@@ -123,14 +125,21 @@ function createOwnerVerifier(context: VerifyContext, items: ItemsFound): (owner:
     const changes = getOrMake(supply, migrationId, () => new Map<bigint, Supply>());
     const found = versions.all(id);
     for (const { epoch, seq } of found) verifyEpoch('total', migrationId, { epoch, seq, party });
+    const moved = movementsOf({ id, migrationId, party }, (place) =>
+      verifyEpoch('movement', migrationId, { ...place, party }),
+    );
     compareVersions(intervals, found, {
-      changed: (seq, change) => changes.set(seq, sumOf(changes.get(seq), change)),
+      changed(seq, change) {
+        changes.set(seq, sumOf(changes.get(seq), change));
+        moved.compare(seq, change);
+      },
       differs(seq, expected, found) {
         const snapshot = snapshotName(context, migrationId, seq);
         const byContracts = `${expected}, by its contracts in held, spent and holding`;
         report({ table: 'total', owner: party, snapshot, expected: byContracts, found });
       },
     });
+    moved.end();
   };
 }
 
