@@ -106,8 +106,8 @@ movement     | epoch = epoch + 1
 movement     | update_no = update_no + 1000
 movement     | unlocked = unlocked + 1               | LATER
 movement     | locked = locked - 1                   | LATER
-ledger_update| accounts = x'00'                      | length(accounts) > 0
-ledger_update| no = no + 1000                        | length(accounts) > 0
+ledger_update | accounts = x'00'                      | length(accounts) > 0
+ledger_update | no = no + 1000                        | length(accounts) > 0
 `;
 
 /** The table, and what differs in a second row added to it. */
@@ -128,7 +128,7 @@ supply       | seq = seq + 1, unlocked = '7'         | (instrument, seq + 1) NOT
 gone         | no = (SELECT max(no) FROM held)
 movement     | update_no = update_no + 1             | (account, update_no + 1) NOT IN (SELECT account, update_no FROM movement)
 movement     | account = account + 1                 | (account + 1, update_no) NOT IN (SELECT account, update_no FROM movement)
-ledger_update| no = no + 1000                        | length(accounts) > 0
+ledger_update | no = no + 1000                        | length(accounts) > 0
 `;
 
 /** Of a ledger whose migrations are no neighbours: a row of one is then none of the other. */
@@ -190,6 +190,7 @@ function text(differences: readonly Difference[]): string {
 const OF_EACH_OTHER = ['holding', 'held', 'spent', 'total'];
 /** What one of these says is missing or too much in another one. */
 const NAMED_INSTEAD: Readonly<Record<string, readonly string[]>> = {
+  ledger_update: ['movement'],
   setting: ['snapshot'],
   account: ['holding', 'total', 'snapshot'],
   instrument: ['snapshot'],
@@ -219,6 +220,8 @@ const KEYS: Readonly<Record<string, string>> = {
   total: 'epoch, account, seq',
   account: 'id',
   holding: 'no',
+  movement: 'epoch, account, update_no',
+  ledger_update: 'no',
 };
 
 /** The key of a row `share` of the way through those that meet the condition. */
