@@ -15,6 +15,7 @@ import {
   unitsOf,
 } from '../store/stored-rows.ts';
 import { differsIn, type Supply, snapshotName, type VerifyContext, type VerifyStep } from './verify-context.ts';
+import { createMovementReader } from './verify-movements.ts';
 import { type Contract, type ItemsFound, sumOf } from './verify-snapshots.ts';
 
 /** How many owners are verified between two steps. */
@@ -74,6 +75,7 @@ function createOwnerVerifier(context: VerifyContext, items: ItemsFound): (owner:
   const versions = db.prepare<[number, bigint], Version>(
     'SELECT epoch, seq, v FROM total WHERE epoch = ? AND account = ?',
   );
+  const movementsOf = createMovementReader(context);
   const entries = (['held', 'spent'] as const).map((table) => {
     const isHeld = table === 'held';
     const [archivedSeq, idHash] = isHeld ? ['NULL', 'e.id_hash'] : ['e.archived_seq', 'NULL'];
@@ -126,14 +128,21 @@ function createOwnerVerifier(context: VerifyContext, items: ItemsFound): (owner:
     const changes = getOrMake(supply, migrationId, () => new Map<bigint, Supply>());
     const found = epochs.flatMap((epoch) => versions.all(epoch, id));
     for (const { epoch, seq } of found) verifyEpoch('total', migrationId, { epoch, seq, party });
+    const moved = movementsOf({ id, migrationId, party }, (place) =>
+      verifyEpoch('movement', migrationId, { ...place, party }),
+    );
     compareVersions(intervals, found, {
-      changed: (seq, change) => changes.set(seq, sumOf(changes.get(seq), change)),
+      changed(seq, change) {
+        changes.set(seq, sumOf(changes.get(seq), change));
+        moved.compare(seq, change);
+      },
       differs(seq, expected, found) {
         const snapshot = snapshotName(context, migrationId, seq);
         const byContracts = `${expected}, by its contracts in held, spent and holding`;
         report({ table: 'total', owner: party, snapshot, expected: byContracts, found });
       },
     });
+    moved.end();
   };
 }
 
