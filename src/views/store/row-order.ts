@@ -5,11 +5,14 @@ const DIGIT_MASK = DIGITS - 1;
 const WORD_UNIT = 2 ** 32;
 
 /**
- * The positions of rows in ascending order of their keys, the first key first; rows of equal keys stay as they are. Keys are
+ * The positions of rows in ascending order of their keys, the first key first, by row or place; rows of equal keys stay as they are. Keys are
  * whole numbers from 0 to 2^53 - 1. A radix sort over typed arrays: `sort` with a function that follows objects to the keys
  * takes several times as long.
  */
-export function rowOrder<Row>(rows: readonly Row[], ...keys: readonly ((row: Row) => number)[]): Uint32Array {
+export function rowOrder<Row>(
+  rows: readonly Row[],
+  ...keys: readonly ((row: Row, at: number) => number)[]
+): Uint32Array {
   const length = rows.length;
   const [low, high] = [new Uint32Array(length), new Uint32Array(length)];
   const sorting = { order: new Uint32Array(length), spare: new Uint32Array(length) };
@@ -17,7 +20,7 @@ export function rowOrder<Row>(rows: readonly Row[], ...keys: readonly ((row: Row
   for (let k = keys.length - 1; k >= 0; k--) {
     const key = keys[k]!;
     for (let i = 0; i < length; i++) {
-      const value = key(rows[i]!);
+      const value = key(rows[i]!, i);
       low[i] = value;
       high[i] = value / WORD_UNIT;
     }

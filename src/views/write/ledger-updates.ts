@@ -12,35 +12,19 @@ import type { Epochs } from './epochs.ts';
 import type { Owner } from './owner-sums.ts';
 import type { MigrationState, WriterState } from './state.ts';
 
-/** A row of `ledger_update`. */
-interface UpdateRow {
-  readonly no: number;
-  /** The synchronizer's number. */
+/** Where and when an update was applied; `synchronizer`: its number. */
+interface UpdatePlace {
   readonly synchronizer: number;
   readonly recordTime: Micros;
-  /** Null where it is the record time. */
-  readonly countedAt: Micros | null;
   readonly updateId: string;
-  readonly effects: readonly number[];
-  /** The numbers of the accounts that it moved, in order. */
-  readonly accounts: readonly number[];
 }
 
-/** What an update changed in the sums of an account, 1e-10 units. */
-interface Movement {
-  readonly epoch: number;
-  readonly account: number;
-  readonly updateNo: number;
-  readonly unlocked: bigint;
-  readonly locked: bigint;
-}
-
-/** Where and when an update was applied. */
-type Place = Pick<UpdateRow, 'synchronizer' | 'recordTime' | 'updateId'>;
+const EFFECTS_MIN = 1024;
 
 /**
- * The updates that changed a coin, and the movements that they made. An update is known by its effects: a word for each coin that
- * it creates and each that it archives, but for those that only pass through. So it is the same in every view that shows these.
+ * The updates that changed a coin, and the movements that they made. An update is known by its effects: 32 bits for each coin that it
+ * creates and each that it archives, but for those that only pass through. So it is the same in every view that shows these. What waits
+ * for the commit is in columns: objects for it would take several times as much memory.
  */
 export class LedgerUpdates {
   readonly #state: WriterState;
@@ -51,15 +35,30 @@ export class LedgerUpdates {
   readonly #insertMovement: BulkRows;
   readonly #insertSpent;
   readonly #hasSpent;
-  #updates: UpdateRow[] = [];
-  #movements: Movement[] = [];
-  #importsSpent = new Set<number>();
-  /** `updates` by id: the first so many of them, more when one is looked for. */
-  readonly #byId = new Map<string, UpdateRow[]>();
+  readonly #updates = {
+    places: [] as UpdatePlace[],
+    countedAt: [] as (Micros | null)[],
+    effectsEnd: [] as number[],
+    accounts: [] as Buffer[],
+  };
+  /** The effects of all of them, one after the other, and behind those of the update that is being applied. */
+  #effects = new Int32Array(EFFECTS_MIN);
+  #effectsEnd = 0;
+  /** Of these the places of coins that the update archived, too. */
+  #passed: number[] = [];
+  readonly #movements = {
+    epoch: [] as number[],
+    account: [] as number[],
+    updateNo: [] as number[],
+    unlocked: [] as bigint[],
+    locked: [] as bigint[],
+  };
+  readonly #importsSpent = new Set<number>();
+  /** The indexes of the updates by id: the first so many of them, more when one is looked for. */
+  readonly #byId = new Map<string, number[]>();
   #indexed = 0;
-  /** Of the update that is being applied; PASSED for a coin that it archived, too. */
-  #effects: number[] = [];
-  #owners: Owner[] = [];
+  /** The owners that the update being applied touches, and their amounts before it. */
+  #touched: { readonly owner: Owner; readonly unlocked: bigint; readonly locked: bigint }[] = [];
 
   constructor(db: Database, { state, epochs }: { state: WriterState; epochs: Epochs }) {
     this.#state = state;
@@ -83,23 +82,33 @@ export class LedgerUpdates {
 
   /** Called before the update being applied changes the sums of an owner. */
   touch(owner: Owner): void {
-    if (owner.before !== null) return;
-    owner.before = { unlocked: owner.unlocked.amount, locked: owner.locked.amount };
-    this.#owners.push(owner);
+    if (owner.touched) return;
+    owner.touched = true;
+    this.#touched.push({ owner, unlocked: owner.unlocked.amount, locked: owner.locked.amount });
   }
 
   /** Notes a create of a coin that counts; returns the place of its effect. */
   addCreated(coin: NewCoin, items: Uint8Array): number {
-    return this.#effects.push(createdEffect(coin, items)) - 1;
+    return this.#addEffect(createdEffect(coin, items));
   }
 
   addArchived(archived: ArchivedContract, items: Uint8Array): void {
-    this.#effects.push(itemWord(items, archived.item));
+    this.#addEffect(itemWord(items, archived.item));
+  }
+
+  #addEffect(effect: number): number {
+    if (this.#effectsEnd === this.#effects.length) {
+      const effects = new Int32Array(this.#effects.length * 2);
+      effects.set(this.#effects);
+      this.#effects = effects;
+    }
+    this.#effects[this.#effectsEnd] = effect;
+    return this.#effectsEnd++;
   }
 
   /** Notes that the update archived the coin that it created. */
   passThrough(effect: number): void {
-    this.#effects[effect] = PASSED;
+    this.#passed.push(effect);
   }
 
   /** Notes that a coin of a migration's first interval was archived: later imports of it are then known. */
@@ -111,86 +120,115 @@ export class LedgerUpdates {
     return this.#importsSpent.has(idHash) || this.#hasSpent.get(idHash) === 1;
   }
 
-  /** Ends the update that is applied; imports have neither a row nor movements. `countedAt`: null where it is the record time. */
-  end(migration: MigrationState, update: { readonly place: Place; readonly countedAt: Micros | null } | null): void {
-    const effects = this.#effects.filter((effect) => effect !== PASSED);
-    if (update !== null && effects.length > 0) {
-      const updateNo = this.#state.nextUpdateNo++;
-      const epoch = this.#epochs.ofInterval(migration, migration.openSeq);
-      const accounts: number[] = [];
-      for (const { no: account, before, ...owner } of this.#owners) {
-        const unlocked = owner.unlocked.amount - before!.unlocked;
-        const locked = owner.locked.amount - before!.locked;
-        if (unlocked === 0n && locked === 0n) continue;
-        accounts.push(account);
-        this.#movements.push({ epoch, account, updateNo, unlocked, locked });
-      }
-      accounts.sort((a, b) => a - b);
-      this.#updates.push({ ...update.place, no: updateNo, countedAt: update.countedAt, effects, accounts });
+  /** Ends the update that is applied; an import has neither a row nor movements. `countedAt`: null where it is the record time. */
+  end(
+    migration: MigrationState,
+    update: { readonly place: UpdatePlace; readonly countedAt: Micros | null } | null,
+  ): void {
+    const from = this.#updates.effectsEnd.at(-1) ?? 0;
+    if (this.#passed.length > 0) this.#leaveOutPassed(from);
+    if (update === null) this.#effectsEnd = from;
+    else if (this.#effectsEnd > from) {
+      const { places, countedAt, effectsEnd, accounts } = this.#updates;
+      places.push(update.place);
+      countedAt.push(update.countedAt);
+      effectsEnd.push(this.#effectsEnd);
+      accounts.push(encodeNumbers(this.#addMovements(migration).sort((a, b) => a - b)));
+      this.#state.nextUpdateNo += 1;
     }
-    for (const owner of this.#owners) owner.before = null;
-    this.#owners = [];
-    this.#effects = [];
+    for (const { owner } of this.#touched) owner.touched = false;
+    this.#touched = [];
+  }
+
+  #leaveOutPassed(from: number): void {
+    const passed = new Set(this.#passed);
+    const kept = this.#effects.subarray(from, this.#effectsEnd).filter((_, i) => !passed.has(from + i));
+    this.#effects.set(kept, from);
+    this.#effectsEnd = from + kept.length;
+    this.#passed = [];
+  }
+
+  /** Returns the numbers of the accounts that the update moved. */
+  #addMovements(migration: MigrationState): number[] {
+    const movements = this.#movements;
+    const interval = this.#epochs.ofInterval(migration, migration.openSeq);
+    const accounts: number[] = [];
+    for (const { owner, unlocked: unlockedBefore, locked: lockedBefore } of this.#touched) {
+      const unlocked = owner.unlocked.amount - unlockedBefore;
+      const locked = owner.locked.amount - lockedBefore;
+      if (unlocked === 0n && locked === 0n) continue;
+      accounts.push(owner.no);
+      movements.epoch.push(interval);
+      movements.account.push(owner.no);
+      movements.updateNo.push(this.no);
+      movements.unlocked.push(unlocked);
+      movements.locked.push(locked);
+    }
+    return accounts;
   }
 
   /** The effects that an update had when it was applied; null where none of that id changed a coin at that time. */
-  effectsOf(place: Place): ReadonlySet<number> | null {
-    for (; this.#indexed < this.#updates.length; this.#indexed++) {
-      const row = this.#updates[this.#indexed]!;
-      getOrMake(this.#byId, row.updateId, () => []).push(row);
-    }
-    const { synchronizer, recordTime, updateId } = place;
-    const ofId = this.#byId.get(updateId) ?? [];
-    const pending = ofId.find((row) => row.synchronizer === synchronizer && row.recordTime === recordTime);
-    if (pending !== undefined) return new Set(pending.effects);
+  effectsOf({ synchronizer, recordTime, updateId }: UpdatePlace): ReadonlySet<number> | null {
+    const { places } = this.#updates;
+    for (; this.#indexed < places.length; this.#indexed++)
+      getOrMake(this.#byId, places[this.#indexed]!.updateId, () => []).push(this.#indexed);
+    for (const i of this.#byId.get(updateId) ?? [])
+      if (places[i]!.synchronizer === synchronizer && places[i]!.recordTime === recordTime)
+        return new Set(this.#effectsAtIndex(i));
     const stored = this.#effectsAt.get(synchronizer, recordTime, storedId(updateId));
     if (stored === undefined) return null;
     return new Set(Array.from({ length: stored.length / 4 }, (_, i) => stored.readInt32LE(i * 4)));
   }
 
+  #effectsAtIndex(i: number): Int32Array {
+    const { effectsEnd } = this.#updates;
+    return this.#effects.subarray(effectsEnd[i - 1] ?? 0, effectsEnd[i]);
+  }
+
+  get #firstNo(): number {
+    return this.no - this.#updates.places.length;
+  }
+
   /** The id of an update by its number. */
   idOf(no: number): string {
-    return this.#updates.find((row) => row.no === no)?.updateId ?? idText(this.#idOf.get(no)!);
+    return this.#updates.places[no - this.#firstNo]?.updateId ?? idText(this.#idOf.get(no)!);
   }
 
   flush(): void {
-    for (const { no, synchronizer, recordTime, countedAt, updateId, effects, accounts } of this.#updates) {
-      const words = Buffer.from(Int32Array.from(effects).buffer);
-      this.#insertUpdate.add(
-        no,
-        synchronizer,
-        recordTime,
-        countedAt,
-        storedId(updateId),
-        words,
-        encodeNumbers(accounts),
-      );
+    const { places, countedAt, accounts } = this.#updates;
+    for (const [i, { synchronizer, recordTime, updateId }] of places.entries()) {
+      const effects = Buffer.from(this.#effectsAtIndex(i).slice().buffer);
+      const place = [this.#firstNo + i, synchronizer, recordTime, countedAt[i]!] as const;
+      this.#insertUpdate.add(...place, storedId(updateId), effects, accounts[i]!);
     }
     this.#insertUpdate.finish();
+    const { epoch, account, updateNo, unlocked, locked } = this.#movements;
     const order = rowOrder(
-      this.#movements,
-      ({ epoch }) => epoch,
-      ({ account }) => account,
+      account,
+      (_, at) => epoch[at]!,
+      (no) => no,
     );
-    for (const i of order) {
-      const { epoch, account, updateNo, unlocked, locked } = this.#movements[i]!;
-      this.#insertMovement.add(epoch, account, updateNo, changeColumn(unlocked), changeColumn(locked));
-    }
+    for (const i of order)
+      this.#insertMovement.add(
+        epoch[i]!,
+        account[i]!,
+        updateNo[i]!,
+        changeColumn(unlocked[i]!),
+        changeColumn(locked[i]!),
+      );
     this.#insertMovement.finish();
     for (const idHash of this.#importsSpent) this.#insertSpent.run(idHash);
   }
 
   afterCommit(): void {
-    this.#updates = [];
-    this.#movements = [];
+    for (const column of [...Object.values(this.#updates), ...Object.values(this.#movements)]) column.length = 0;
+    this.#effects = new Int32Array(EFFECTS_MIN);
+    this.#effectsEnd = 0;
+    this.#importsSpent.clear();
     this.#byId.clear();
     this.#indexed = 0;
-    this.#importsSpent.clear();
   }
 }
-
-/** No effect has it: those are of 32 bits. */
-const PASSED = 2 ** 40;
 
 function itemWord(items: Uint8Array, item: number): number {
   const at = item * ITEM_BYTES;

@@ -17,8 +17,8 @@ export interface Owner {
   epochs: EpochBits;
   /** Whether the sums changed since a version was last written or queued. */
   dirty: boolean;
-  /** Its amounts before the update that is being applied; null where that has not changed them. */
-  before: { readonly unlocked: bigint; readonly locked: bigint } | null;
+  /** Whether the update that is being applied changes them. */
+  touched: boolean;
 }
 
 /** The sums of one kind of an owner's coin, to be changed. */
@@ -119,7 +119,7 @@ export class Owners {
   }
 
   #ownerOf(known: Pick<Owner, 'no' | 'migration' | 'party' | 'epochs'>): Owner {
-    return { ...known, unlocked: NO_SUMS, locked: NO_SUMS, dirty: false, before: null };
+    return { ...known, unlocked: NO_SUMS, locked: NO_SUMS, dirty: false, touched: false };
   }
 
   #remember(owner: Owner): Owner {
@@ -144,7 +144,7 @@ export class Owners {
     const epoch = this.#epochs.ofInterval(migration, openSeq);
     for (const owner of dirty) {
       this.#epochs.addAccount(owner, epoch);
-      this.#versions.push({ epoch, owner: owner.no, seq: openSeq }, owner);
+      this.#versions.push(epoch, owner, openSeq);
       owner.dirty = false;
     }
     this.#dirty.delete(migration);
@@ -159,7 +159,7 @@ export class Owners {
     this.#insertAccount.finish();
     for (const row of this.#supplies) this.#insertSupply.add(...row);
     this.#insertSupply.finish();
-    this.#versions.each(({ epoch, owner, seq }, v) => this.#insertVersion.add(epoch, owner, seq, v));
+    this.#versions.each((epoch, owner, seq, v) => this.#insertVersion.add(epoch, owner, seq, v));
     this.#insertVersion.finish();
   }
 
@@ -176,42 +176,42 @@ export class Owners {
 
 const VERSION_BYTES_MIN = 64 * 1024;
 
-interface VersionKey {
-  readonly epoch: number;
-  readonly owner: number;
-  readonly seq: number;
-}
-
-/** The rows of `total` that wait for the commit, their values one after the other. */
+/** The rows of `total` that wait for the commit, by columns, their values one after the other. */
 class QueuedVersions {
-  readonly #keys: VersionKey[] = [];
+  readonly #epochs: number[] = [];
+  readonly #owners: number[] = [];
+  readonly #seqs: number[] = [];
   readonly #ends: number[] = [];
   #bytes: Buffer = Buffer.allocUnsafeSlow(VERSION_BYTES_MIN);
   #length = 0;
 
-  push(key: VersionKey, { unlocked, locked }: { unlocked: Sums; locked: Sums }): void {
+  push(epoch: number, { no, unlocked, locked }: Pick<Owner, 'no' | 'unlocked' | 'locked'>, seq: number): void {
     const v = encodeVersion(unlocked, locked);
     if (this.#length + v.length > this.#bytes.length)
       this.#bytes = Buffer.concat([this.#bytes, Buffer.allocUnsafe(Math.max(this.#bytes.length, v.length))]);
     this.#bytes.set(v, this.#length);
     this.#length += v.length;
-    this.#keys.push(key);
+    this.#epochs.push(epoch);
+    this.#owners.push(no);
+    this.#seqs.push(seq);
     this.#ends.push(this.#length);
   }
 
   /** Passes on all of them in the order of the table's key, those of one owner as they were queued. Bytes are valid until the next change. */
-  each(take: (key: VersionKey, v: Buffer) => void): void {
+  each(take: (epoch: number, owner: number, seq: number, v: Buffer) => void): void {
     const order = rowOrder(
-      this.#keys,
-      ({ epoch }) => epoch,
-      ({ owner }) => owner,
+      this.#owners,
+      (_, at) => this.#epochs[at]!,
+      (owner) => owner,
     );
-    for (const i of order) take(this.#keys[i]!, this.#bytes.subarray(i === 0 ? 0 : this.#ends[i - 1], this.#ends[i]));
+    for (const i of order) {
+      const v = this.#bytes.subarray(i === 0 ? 0 : this.#ends[i - 1], this.#ends[i]);
+      take(this.#epochs[i]!, this.#owners[i]!, this.#seqs[i]!, v);
+    }
   }
 
   clear(): void {
-    this.#keys.length = 0;
-    this.#ends.length = 0;
+    for (const column of [this.#epochs, this.#owners, this.#seqs, this.#ends]) column.length = 0;
     this.#length = 0;
   }
 }
