@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Merge, type SortKey, sortKeyOf } from '../../src/feed/merge.ts';
+import { Merge, type SortKey, sortKeyOf } from '../../../src/feed/kafka/merge.ts';
 
 /**
  * One message of a table: `<partition> <migration> <time> <synchronizer>`; `import` for the time, `checkpoint` for the
