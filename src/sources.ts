@@ -22,7 +22,7 @@ export const LEDGER_API_KIND = networkKind<LedgerApiSettings>('participant', asy
   (await import('./feed/ledger-api/participant-source.ts')).openLedgerApiSource(settings, context),
 );
 
-/** Every kind of source that a configuration can name. A new one is a folder of `feed/` and a line here. */
+/** Every kind of source that a configuration can name; docs/code.md lists what a new one needs. */
 const KINDS: readonly SourceKind[] = [FILE_KIND, TOPIC_KIND, SCAN_KIND, LEDGER_API_KIND];
 
 export function fileSpec(path: string): SourceSpec {
@@ -41,7 +41,7 @@ export function ledgerApiSpec(ledgerApi: LedgerApiSettings): SourceSpec {
   return { kind: LEDGER_API_KIND.kind, name: `Ledger API ${ledgerApi.url}`, settings: ledgerApi };
 }
 
-/** What is followed after the files: at most one. */
+/** What is followed after the files: at most one. loadConfig refuses two networks; `produce` reads one into a topic. */
 export function followedSources({ kafka, scan, ledgerApi }: Followed): readonly SourceSpec[] {
   if (kafka !== null && (scan !== null || ledgerApi !== null))
     throw new Refusal(

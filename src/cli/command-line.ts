@@ -2,7 +2,7 @@ import { Command, CommanderError, Option } from 'commander';
 import { pino } from 'pino';
 import { loadConfig } from '../config/load-config.ts';
 import { SETTINGS } from '../config/setting-list.ts';
-import { HoldingsFault, type HoldingsFaultCode } from '../holdings/holdings-fault.ts';
+import { FAULT_KINDS, type FaultKind, HoldingsFault } from '../holdings/holdings-fault.ts';
 import { machineAdvice } from '../machine-errors.ts';
 import { Refusal } from '../refusal.ts';
 import { environmentName, type Setting, settingOption } from '../setting-kinds.ts';
@@ -134,19 +134,15 @@ function reportFailure(error: unknown, { terminal, help }: { terminal: Terminal;
 }
 
 /** Of a question that has no answer. */
-const EXIT_OF: Readonly<Partial<Record<HoldingsFaultCode, ExitCode>>> = {
-  no_snapshot_in: EXIT.noSnapshot,
-  no_snapshot_at: EXIT.noSnapshot,
-  no_snapshot_before: EXIT.noSnapshot,
-  no_snapshot_after: EXIT.noSnapshot,
-  no_migration: EXIT.noSnapshot,
-  no_dso: EXIT.noSnapshot,
-  not_followed: EXIT.refused,
-  wrong_parameter: EXIT.refused,
+const EXIT_OF: Readonly<Record<FaultKind, ExitCode>> = {
+  missing: EXIT.noSnapshot,
+  refused: EXIT.refused,
+  unanswerable: EXIT.failed,
+  unavailable: EXIT.failed,
 };
 
 function exitCodeOf(error: unknown): ExitCode {
-  if (error instanceof HoldingsFault) return EXIT_OF[error.code] ?? EXIT.failed;
+  if (error instanceof HoldingsFault) return EXIT_OF[FAULT_KINDS[error.code]];
   // Commander throws the help and the version too, with 0.
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.refused;
   return error instanceof Refusal ? EXIT.refused : EXIT.failed;

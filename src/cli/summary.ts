@@ -1,5 +1,5 @@
 import { requireFollowed } from '../holdings/holdings-fault.ts';
-import { type Summary, summaryFacts, summaryV0, summaryV1 } from '../holdings/summary-answer.ts';
+import { coinTotals, feeTotals, type Summary, summaryFacts } from '../holdings/summary-answer.ts';
 import { PARAMETERS } from '../holdings/table-question.ts';
 import { isPartyId, PARTY_EXPECTED } from '../ledger/ledger-ids.ts';
 import { Refusal } from '../refusal.ts';
@@ -35,7 +35,7 @@ export const summaryCommand: CliCommand = {
     using store = openViewsStore(config.dataDir);
     await requireFollowed(store, request.owners);
     const facts = await store.facts(summaryFacts(request, round ?? 'lowest open'));
-    const found = facts.round === null ? summaryV1(request, facts, config) : summaryV0(request, facts, config);
+    const found = facts.round === null ? coinTotals(request, facts, config) : feeTotals(request, facts, config);
     if (!('computed_as_of_round' in found))
       terminal.stderr.write('holdfast: no open mining round is known, so there are no fees; --round names one\n');
     terminal.stdout.write(options.json === true ? `${JSON.stringify(found, null, 2)}\n` : summaryText(found));

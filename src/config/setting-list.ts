@@ -84,7 +84,7 @@ export const SETTINGS = {
   forceSnapshots: flag('allow POST /v0/state/acs/force', { default: 'false' }),
   ownersMax: count(1, 100_000)('owners of a request', { default: `${OWNERS_MAX_DEFAULT}`, reads: true }),
   bodyBytesMax: count(1, 256 * 1024 * 1024)('bytes of a request', { default: '1048576', reads: true }),
-  decodeWorkers: count(1, 16)('threads that decode (default: all cores but one, at most 6)'),
+  decodeWorkers: count(1, 16)('threads that decode files or one partition (default: cores - 1, at most 6)'),
   recordTimeAheadMax: durationUs('0s')('how far a record time may be ahead of the clock', {
     default: '1h',
     field: 'recordTimeAheadMaxUs',

@@ -71,9 +71,9 @@ interface EventColumns {
 /** The columns of an event's row. The next four number entries of their lists, TEXT of `others` where KIND is 0. */
 const [KIND, TEXT, VALUE, ORIGIN, ITEM, ID_HASH, CREATED_AT, NODE] = [0, 1, 2, 3, 4, 5, 6, 7] as const;
 const EVENT_COLUMNS = NODE + 1;
-/** The kind of an archive is ARCHIVE plus the index of its entity in ARCHIVED. */
-const [OTHER, AMULET, LOCKED_AMULET, ARCHIVE] = [0, 1, 2, 3] as const;
-const ARCHIVED: readonly (Entity | null)[] = [...(Object.keys(TEMPLATES) as Entity[]), null];
+/** The entity of a coin or an archive. Its kind is COIN or ARCHIVE plus the index of its entity. */
+const ENTITY_OF: readonly (Entity | null)[] = [...(Object.keys(TEMPLATES) as Entity[]), null];
+const [OTHER, COIN, ARCHIVE] = [0, 1, 1 + ENTITY_OF.length] as const;
 
 export interface DecodedMessage {
   readonly lane: string;
@@ -246,7 +246,7 @@ class EventList {
     const { contractId } = event;
     const idHash = contractIdHash(contractId, migrationId);
     if (event.kind === 'archive') {
-      const kind = ARCHIVE + ARCHIVED.indexOf(event.entity);
+      const kind = ARCHIVE + ENTITY_OF.indexOf(event.entity);
       const item = this.items.push(itemOf(archivedLine(contractId))) - 1;
       this.numbers.push(kind, this.texts.push(contractId) - 1, 0, 0, item, idHash, 0, 0);
       return;
@@ -271,7 +271,7 @@ class EventList {
       { dso, templateId, packageName },
       (known) => known.dso === dso && known.templateId === templateId && known.packageName === packageName,
     );
-    const kind = entity === 'Amulet' ? AMULET : LOCKED_AMULET;
+    const kind = COIN + ENTITY_OF.indexOf(entity);
     const text = this.texts.push(contractId, owner, extra) - 3;
     const value = this.values.push(amount, rate, round, expiryOf({ amount, rate, createdRound: round })) - 4;
     const item = this.items.push(itemOf(createdLine(coin, contractId))) - 1;
@@ -317,9 +317,9 @@ function eventAt({ rows, texts, values, origins, others }: EventColumns, index: 
   const [kind, text, value] = [rows[row + KIND]!, rows[row + TEXT]!, rows[row + VALUE]!];
   if (kind === OTHER) return others[text]!;
   const [contractId, idHash, item] = [texts[text]!, rows[row + ID_HASH]!, rows[row + ITEM]!];
-  if (kind >= ARCHIVE) return { kind: 'archive', entity: ARCHIVED[kind - ARCHIVE]!, contractId, idHash, item };
+  if (kind >= ARCHIVE) return { kind: 'archive', entity: ENTITY_OF[kind - ARCHIVE]!, contractId, idHash, item };
   return {
-    kind: kind === AMULET ? 'Amulet' : 'LockedAmulet',
+    kind: ENTITY_OF[kind - COIN] as CoinEntity,
     contractId,
     idHash,
     origin: origins[rows[row + ORIGIN]!]!,

@@ -5,7 +5,7 @@ import { showGiven } from '../show-given.ts';
 import type { ContractFacts, HoldingsStore, PageFacts } from './facts.ts';
 import { HoldingsFault, notFollowed, snapshotFault } from './holdings-fault.ts';
 import type { Question, StateQuery } from './question.ts';
-import { type AnswerRules, summaryFacts, summaryV0, summaryV1 } from './summary-answer.ts';
+import { type AnswerRules, coinTotals, feeTotals, summaryFacts } from './summary-answer.ts';
 import { answerTable } from './table-answers.ts';
 import { decodeToken, encodeToken, type TableQuestion } from './table-question.ts';
 import { type TableForm, type TableText, tableText } from './table-rows.ts';
@@ -38,10 +38,10 @@ async function answer(question: Question, store: HoldingsStore, rules: AnswerRul
     case 'summary v0': {
       const { query } = question;
       const facts = await store.facts(summaryFacts(query, query.asOfRound ?? 'lowest open'));
-      return summaryV0(query, facts, rules, followed?.isLimited);
+      return feeTotals(query, facts, rules, followed?.isLimited);
     }
     case 'summary v1':
-      return summaryV1(question.query, await store.facts(summaryFacts(question.query, null)), rules);
+      return coinTotals(question.query, await store.facts(summaryFacts(question.query, null)), rules);
     case 'state v0':
     case 'state v1': {
       const { next, ...page } = await findPage(store, question.query);

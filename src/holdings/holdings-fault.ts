@@ -1,33 +1,36 @@
 import { formatTime } from '../ledger/time.ts';
 import type { HoldingsStore, SnapshotChoice } from './facts.ts';
 
-/** Why a question has no answer. Each caller has its own table of what that means there (a status, an exit code). */
-export type HoldingsFaultCode =
-  | 'no_snapshot_in'
-  | 'no_snapshot_at'
-  | 'no_snapshot_before'
-  | 'no_snapshot_after'
-  | 'no_migration'
-  | 'no_dso'
-  | 'no_open_round'
-  | 'not_followed'
-  | 'unknown_token'
+/** Why a question has no answer, by kind. Each caller has its own table of what a kind means there (a status, an exit code). */
+export const FAULT_KINDS = {
+  no_snapshot_in: 'missing',
+  no_snapshot_at: 'missing',
+  no_snapshot_before: 'missing',
+  no_snapshot_after: 'missing',
+  no_migration: 'missing',
+  no_dso: 'missing',
+  no_open_round: 'unanswerable',
+  not_followed: 'refused',
+  unknown_token: 'unanswerable',
   /** A parameter does not fit these views. */
-  | 'wrong_parameter'
-  | 'page_too_large'
-  | 'number_too_large'
+  wrong_parameter: 'refused',
+  page_too_large: 'unanswerable',
+  number_too_large: 'unanswerable',
   /** The read took longer than its time limit. */
-  | 'read_too_long'
+  read_too_long: 'unavailable',
   /** The read was not begun: too many others are waiting, it waited too long, or the client has gone. */
-  | 'not_begun'
+  not_begun: 'unavailable',
   /** The store cannot be reached, or has not the form of this version. */
-  | 'store_unavailable';
+  store_unavailable: 'unavailable',
+} as const;
+type FaultCode = keyof typeof FAULT_KINDS;
+export type FaultKind = (typeof FAULT_KINDS)[FaultCode];
 
 /** The message is for people, and uses the field names of the HTTP operations. */
 export class HoldingsFault extends Error {
-  readonly code: HoldingsFaultCode;
+  readonly code: FaultCode;
 
-  constructor(code: HoldingsFaultCode, message: string) {
+  constructor(code: FaultCode, message: string) {
     super(message);
     this.name = 'HoldingsFault';
     this.code = code;

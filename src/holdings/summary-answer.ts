@@ -28,7 +28,7 @@ export function summaryFacts(request: SummaryRequest, round: OwnersLookup['round
 }
 
 /** Throws a HoldingsFault where there is no such snapshot, or a total has too many digits. */
-export function summaryV1(request: SummaryRequest, { snapshot, owners }: OwnersFacts, rules: AnswerRules): Summary {
+export function coinTotals(request: SummaryRequest, { snapshot, owners }: OwnersFacts, rules: AnswerRules): Summary {
   if (snapshot === null) throw snapshotFault(request);
   return {
     record_time: formatTime(snapshot.recordTime),
@@ -41,7 +41,7 @@ export function summaryV1(request: SummaryRequest, { snapshot, owners }: OwnersF
  * Throws a HoldingsFault as above, and where no round was requested and none is open. `isLimited`: behind a participant, where open
  * rounds are hardly ever seen.
  */
-export function summaryV0(request: SummaryRequest, facts: OwnersFacts, rules: AnswerRules, isLimited = false): Summary {
+export function feeTotals(request: SummaryRequest, facts: OwnersFacts, rules: AnswerRules, isLimited = false): Summary {
   const { snapshot, round, owners } = facts;
   if (snapshot === null) throw snapshotFault(request);
   if (round === null)

@@ -26,8 +26,8 @@ function holdingsOperation<Fields extends z.ZodObject, Schema extends z.ZodType>
 
 /** What a handler can use for one request. */
 interface HoldingsCall {
-  /** The JSON text of a question's answer. Rejects with an HttpFault. */
-  readonly ask: (question: Question) => Promise<string>;
+  /** The JSON text of a question's answer; one without a bound of its size is held (HoldAnswer). Rejects with an HttpFault. */
+  readonly ask: (question: Question, size?: 'large') => Promise<string>;
   /** Seals a snapshot now; the JSON text of the answer. Rejects with an HttpFault. */
   readonly force: () => Promise<string>;
 }
@@ -138,7 +138,10 @@ const stateOperation = <First extends z.ZodRawShape, Next extends z.ZodType>(
       503: 'The read took longer than its time limit, or too many bytes of answers wait for slow clients.',
     },
     handle: ({ page_size: pageSize, after, ...given }, { ask }) =>
-      ask({ answer: `state ${version}`, query: { ...fields.ownersQuery(given), pageSize, after } } as Question),
+      ask(
+        { answer: `state ${version}`, query: { ...fields.ownersQuery(given), pageSize, after } } as Question,
+        'large',
+      ),
   });
 
 /** The token in a request, and in an answer. */
@@ -335,9 +338,9 @@ export function holdingsRoutes(deps: HoldingsDeps, cors: Cors): readonly Route[]
   const { answers, holdAnswer, limits } = deps;
   const force = createForce(deps);
   const callOf = (c: Context): HoldingsCall => ({
-    async ask(question) {
+    async ask(question, size) {
       const text = await answers.json(question, () => c.req.raw.signal).catch(throwAsHttpFault);
-      if (question.answer.startsWith('state')) holdAnswer(c, text);
+      if (size === 'large') holdAnswer(c, text);
       return text;
     },
     force,

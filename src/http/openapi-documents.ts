@@ -15,8 +15,8 @@ import {
 import { SERVICE_OPERATIONS } from './service-operations.ts';
 import { STREAM_EVENTS, STREAM_LIMITS, STREAM_OPERATION } from './streams.ts';
 import { TABLE_OPERATIONS, type TableOperation } from './table-operations.ts';
+import type { PathParameter, QueryParameter } from './users-area-request.ts';
 import { USERS_OPERATIONS, type UsersOperation, VERSION_OPERATION } from './users-operations.ts';
-import type { QueryParameter } from './users-request.ts';
 import type { ServedDocument } from './web-pages.ts';
 
 const COMPONENTS = '#/components/schemas/';
@@ -297,7 +297,7 @@ const QUERY: Readonly<Record<QueryParameter, { readonly description: string; rea
     schema: { type: 'string' },
   },
 };
-const PATH_PARAMETERS: Readonly<Record<string, string>> = {
+const PATH_PARAMETERS: Readonly<Record<PathParameter, string>> = {
   'user-id': 'Id of a user.',
   'idp-id': 'Id of an identity provider.',
 };
@@ -322,11 +322,14 @@ const LEDGER_FAULTS: Readonly<Record<number, string>> = {
   400: 'A bad request; plain text where it cannot be decoded at all.',
   401: 'No token that verifies.',
   403: 'Not allowed. The reason is in the log only.',
+  404: 'No such user or identity provider.',
   500: 'Our fault; the traceId is in the log.',
   503: 'The disk is full, or another program holds the database: nothing was changed, try again.',
 };
 
-const BODY_TOO_LARGE = {
+/** Those of every operation with a body, besides. */
+const BODY_FAULTS = {
+  ...responses({ 409: 'It exists already, or was changed at the same time.' }, USERS_ERROR),
   413: { description: 'The body is larger than the limit, which is 64 KiB for a caller without any admin right.' },
 };
 
@@ -352,7 +355,7 @@ function describeUsersOperation(operation: typeof VERSION_OPERATION | UsersOpera
   const { path, query = [], body } = operation;
   const parameters = [...pathParameters(path), ...query.map((name) => ({ name, in: 'query', ...QUERY[name] }))];
   return {
-    responses: { ...answered, ...responses(LEDGER_FAULTS, USERS_ERROR), ...(body !== null && BODY_TOO_LARGE) },
+    responses: { ...answered, ...responses(LEDGER_FAULTS, USERS_ERROR), ...(body !== null && BODY_FAULTS) },
     ...(parameters.length > 0 && { parameters }),
     ...(body !== null && { requestBody: { required: true, content: contentOf(body) } }),
   };
@@ -363,7 +366,7 @@ function pathParameters(path: string): object[] {
     name,
     in: 'path',
     required: true,
-    description: PATH_PARAMETERS[name!],
+    description: PATH_PARAMETERS[name as PathParameter],
     schema: { type: 'string' },
   }));
 }

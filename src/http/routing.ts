@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Context, Hono } from 'hono';
 import type { Logger } from 'pino';
-import { HoldingsFault, type HoldingsFaultCode } from '../holdings/holdings-fault.ts';
+import { FAULT_KINDS, type FaultKind, HoldingsFault } from '../holdings/holdings-fault.ts';
 import { showGiven } from '../show-given.ts';
 import type { Metrics } from './prometheus.ts';
 
@@ -26,25 +26,15 @@ export function wrongValue(name: string, given: unknown, expected: string): Http
   return new HttpFault(400, `${name.slice(0, 100)}: given ${showGiven(given)}, expected ${expected}`);
 }
 
-/** Statuses of questions that have no answer; all others are 400. */
-const STATUS: Readonly<Partial<Record<HoldingsFaultCode, number>>> = {
-  no_snapshot_in: 404,
-  no_snapshot_at: 404,
-  no_snapshot_before: 404,
-  no_snapshot_after: 404,
-  no_migration: 404,
-  no_dso: 404,
-  read_too_long: 503,
-  not_begun: 503,
-  store_unavailable: 503,
-};
+/** Statuses of questions that have no answer. */
+const STATUS: Readonly<Record<FaultKind, number>> = { missing: 404, refused: 400, unanswerable: 400, unavailable: 503 };
 
 /** The HTTP fault of a question that has no answer; any other error is passed on unchanged. */
 export function throwAsHttpFault(error: unknown): never {
   if (!(error instanceof HoldingsFault)) throw error;
   // A read that took too long would take as long again; the others may pass by themselves.
   const passes = error.code === 'not_begun' || error.code === 'store_unavailable';
-  throw new HttpFault(STATUS[error.code] ?? 400, error.message, passes ? { 'Retry-After': '10' } : {});
+  throw new HttpFault(STATUS[FAULT_KINDS[error.code]], error.message, passes ? { 'Retry-After': '10' } : {});
 }
 
 const JSON_HEADERS = { 'Content-Type': 'application/json' };

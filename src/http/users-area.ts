@@ -9,7 +9,6 @@ import { ERROR_CODES, UsersError, unauthenticated } from '../users/users-error.t
 import type { UsersReader, UsersWriter } from '../users/users-store.ts';
 import { counters, gauges, type Metrics } from './prometheus.ts';
 import { addRoutes, HttpFault, jsonResponse, jsonTextResponse, methodsOf, type Route } from './routing.ts';
-import { USERS_OPERATIONS, type UsersOperation, VERSION_OPERATION, versionAnswer } from './users-operations.ts';
 import {
   acceptsJson,
   bearerToken,
@@ -20,7 +19,8 @@ import {
   requestIdOf,
   targetOf,
   type UsersContext,
-} from './users-request.ts';
+} from './users-area-request.ts';
+import { USERS_OPERATIONS, type UsersOperation, VERSION_OPERATION, versionAnswer } from './users-operations.ts';
 
 interface UsersAreaDeps extends Pick<ServeDeps, 'users' | 'logger' | 'clientAddress'> {
   readonly metrics: Metrics;
@@ -131,7 +131,7 @@ async function answer(c: UsersContext, operation: UsersOperation, deps: ServeDep
     requestId ??= requestIdOf(c);
     const { status, body } = errorAnswer(known, { requestId, participantId: users.participantId, operation });
     // Other messages than those of redacted refusals may repeat what was given.
-    const reason = REDACTED.has(known.code) ? { reason: known.message } : {};
+    const reason = 'redacted' in ERROR_CODES[known.code] ? { reason: known.message } : {};
     if (status >= 500) logger.error(logFields(status, { err: error }), 'ledger request failed');
     else logger.info(logFields(status, { code: known.code, ...reason }), 'ledger request refused');
     return jsonResponse(status, body);
@@ -186,14 +186,6 @@ function bodyBytesMax({ config: { bodyBytesMax }, participantId }: Users, caller
 }
 
 const STATUS_OF_GRPC = { 3: 400, 5: 404, 6: 409, 7: 403, 9: 400, 10: 409, 13: 500, 14: 503, 16: 401 } as const;
-const REDACTED: ReadonlySet<string> = new Set(['UNAUTHENTICATED', 'PERMISSION_DENIED', 'INTERNAL']);
-/** Codes whose context has no definite_answer, as in the reference. */
-const INDEFINITE: ReadonlySet<string> = new Set([
-  'INVALID_USER_UPDATE_REQUEST',
-  'INVALID_IDENTITY_PROVIDER_UPDATE_REQUEST',
-  'CONCURRENT_USER_UPDATE_DETECTED',
-  'MAX_USER_ANNOTATIONS_SIZE_EXCEEDED',
-]);
 /** Categories of errors that may pass: a fault of the machine, and a concurrent change after which the caller may try again. */
 const PASSING: ReadonlySet<number> = new Set([1, 2]);
 const CAUSE_CHARS_MAX = 512;
@@ -234,7 +226,8 @@ function errorAnswer(error: UsersError, request: ErrorParts): { status: number; 
   };
   const ofJsonLayer = { correlationId: requestId, context: {}, definiteAnswer: false };
   // Spread over the general form, which has the fields in their order.
-  const differing = REDACTED.has(error.code) ? redacted : error.raisedBy === 'json-layer' ? ofJsonLayer : {};
+  const differing =
+    'redacted' in ERROR_CODES[error.code] ? redacted : error.raisedBy === 'json-layer' ? ofJsonLayer : {};
   return { status: STATUS_OF_GRPC[grpc], body: { ...general, ...differing } };
 }
 
@@ -242,7 +235,7 @@ function contextOf(error: UsersError, { requestId, participantId, operation }: E
   const inService = error.raisedBy === 'service';
   return {
     category: String(ERROR_CODES[error.code].category),
-    ...(INDEFINITE.has(error.code) ? {} : { definite_answer: 'false' }),
+    ...('indefinite' in ERROR_CODES[error.code] ? {} : { definite_answer: 'false' }),
     ...(error.fieldName === undefined ? {} : { field_name: error.fieldName }),
     participant: inService && operation.service === 'user' ? `'${participantId}'` : participantId,
     ...(inService && operation.submission ? { submissionId: `'${randomUUID()}'` } : {}),

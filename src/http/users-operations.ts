@@ -31,7 +31,7 @@ import {
 import type { UsersConfig } from '../users/users-config.ts';
 import type { UsersWriter } from '../users/users-store.ts';
 import type { OperationFacts } from './json-operation.ts';
-import { checkPathUserId, checkSameId, type QueryParameter } from './users-request.ts';
+import { checkPathUserId, checkSameId, type PathParameter, type QueryParameter } from './users-area-request.ts';
 
 /**
  * An operation and its description; routes and document are made from one list. It has only its names in common with the
@@ -40,6 +40,7 @@ import { checkPathUserId, checkSameId, type QueryParameter } from './users-reque
  * body is written as a method: each gets the result of its own schema.
  */
 export interface UsersOperation<Body = unknown> extends OperationFacts {
+  readonly path: `/v2/${'users' | 'idps' | 'authenticated-user'}${'' | `/{${PathParameter}}${'' | '/rights' | '/identity-provider-id'}`}`;
   readonly query?: readonly QueryParameter[];
   readonly body: z.ZodType<Body> | null;
   /** Like a body, named by the `id` in its meta. */

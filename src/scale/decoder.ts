@@ -16,7 +16,7 @@ import type { SourceLogger } from '../feed/source.ts';
 import type { BadUpdate } from '../ledger/bad-update.ts';
 import { Refusal } from '../refusal.ts';
 import { createPauses } from '../retry.ts';
-import type { Decision } from './partition-batch.ts';
+import type { RecordDecision } from './partition-batch.ts';
 import { type GroupOptions, type Lane, openLane } from './partition-lane.ts';
 
 export interface DecoderOptions extends GroupOptions {
@@ -40,7 +40,7 @@ export interface DecoderFigures {
   topicPartitions: number | null;
   messages: number;
   events: number;
-  readonly deadLetters: Record<Decision, number>;
+  readonly deadLetters: Record<RecordDecision, number>;
 }
 
 export function createFigures(): DecoderFigures {

@@ -21,13 +21,13 @@ export interface DecodeRules extends GroupRules, Pick<FlattenRules, 'now'> {
   readonly dropped: ReadonlySet<number>;
 }
 
-export type Decision = 'halted' | 'quarantined' | 'dropped';
+export type RecordDecision = 'halted' | 'quarantined' | 'dropped';
 
 /** A message that cannot be decoded, what is wrong with it, and what follows. */
 export interface BadMessage {
   readonly record: KafkaRecord;
   readonly fault: BadUpdate;
-  readonly decision: Decision;
+  readonly decision: RecordDecision;
 }
 
 /** The snapshot import that a partition has read last (docs/rules.md, rule 13). */
@@ -66,7 +66,7 @@ export interface GroupPosition extends WasRead {
 }
 
 /** What messages of one partition are decoded to. */
-export interface DecodedBatch {
+export interface FlatBatch {
   readonly events: readonly FlatEvent[];
   readonly bad: readonly BadMessage[];
   readonly position: GroupPosition;
@@ -80,12 +80,12 @@ export interface DecodedBatch {
  * Decodes messages of a partition from its position on, up to the first that halts it. A time ahead of our clock stops it
  * whatever the policy, and is no dead letter: it may come true (docs/rules.md, rule 6).
  */
-export function decodeBatch(from: GroupPosition, records: readonly KafkaRecord[], rules: DecodeRules): DecodedBatch {
+export function flattenBatch(from: GroupPosition, records: readonly KafkaRecord[], rules: DecodeRules): FlatBatch {
   const events: FlatEvent[] = [];
   const bad: BadMessage[] = [];
   let { last, begun, seed, halted } = from;
   let messages = 0;
-  const ending = (next: number, stoppedBy: BadUpdate | null): DecodedBatch => {
+  const ending = (next: number, stoppedBy: BadUpdate | null): FlatBatch => {
     return { events, bad, position: { next, last, begun, seed, halted }, stoppedBy, messages };
   };
   for (const record of records) {

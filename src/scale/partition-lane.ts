@@ -7,8 +7,8 @@ import { Refusal } from '../refusal.ts';
 import type { FlatEvent } from './flat-event.ts';
 import {
   type BadMessage,
-  type DecodedBatch,
-  decodeBatch,
+  type FlatBatch,
+  flattenBatch,
   type GroupPosition,
   type GroupRules,
   type GroupSettings,
@@ -132,12 +132,12 @@ export async function openLane(
         return position;
       },
       /** Writes the events of messages, and how far they go, in one transaction. Messages before the position are left out. */
-      decode: (records: readonly KafkaRecord[]): Promise<DecodedBatch> =>
+      decode: (records: readonly KafkaRecord[]): Promise<FlatBatch> =>
         inTurn(async () => {
           const news = records.filter(
             ({ offset, broken }) => Number(broken?.batch?.resumeToken ?? offset + 1) > position.next,
           );
-          const decoded = decodeBatch(position, news, { ...rules, now: Date.now() * 1000, dropped });
+          const decoded = flattenBatch(position, news, { ...rules, now: Date.now() * 1000, dropped });
           if (decoded.position.next !== position.next || decoded.position.halted !== position.halted) {
             await store(decoded);
             position = decoded.position;

@@ -18,8 +18,8 @@ import { describeServer, type PostgresSettings } from './postgres-settings.ts';
 import { type Ask, openPool } from './statement-pool.ts';
 import {
   createChangesReader,
+  createContractPages,
   createOwnersReader,
-  createPageReader,
   createSnapshotReader,
   type SnapshotReader,
   type StoredSnapshot,
@@ -183,7 +183,7 @@ function createReaders(
     // The events are of all owners.
     followed: async () => ({ isLimited: false, others: [] }),
     owners: createOwnersReader(ask, snapshots),
-    page: createPageReader(ask, snapshots, dso),
+    page: createContractPages(ask, snapshots, dso),
     migration: ({ migrationId }) => findMigration(ask, snapshots, migrationId, { dso, periodUs }),
     'listed snapshots': ({ migrationId, from, to, every, order, rows }) =>
       snapshots.rows(

@@ -159,7 +159,7 @@ interface CoinRow
 const COLUMNS = 'no, contract_id, created_at, owner, locked, amount, rate, round, created_in, node, template_id, extra';
 
 /** Pages of coins by created_at and contract id; the token is the last coin's number. */
-export function createPageReader(ask: Ask, snapshots: SnapshotReader, dso: string) {
+export function createContractPages(ask: Ask, snapshots: SnapshotReader, dso: string) {
   return async ({ snapshot: choice, owners, pageSize, after }: Lookup<'page'>): Promise<PageFacts> => {
     const snapshot = await snapshots.find(choice);
     if (snapshot === null) return { found: 'no snapshot' };

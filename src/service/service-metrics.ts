@@ -82,7 +82,7 @@ const TIMES: Readonly<Record<Timed['what'], Histogram>> = {
   }),
   decode: new Histogram({
     name: 'holdfast_decode_seconds',
-    help: 'Time to decode the messages of a chunk, up to about a mebibyte.',
+    help: 'Time to decode the messages of a batch, up to about a mebibyte.',
     buckets: [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1],
     registers: [],
   }),

@@ -1,23 +1,26 @@
 import { mayPass } from '../machine-errors.ts';
 
-/** gRPC status and category of each error code: docs/rules.md, errors. */
+/**
+ * Of each error code its gRPC status and category, whether its body tells nothing, and whether its context has no
+ * definite_answer, as in the reference: docs/rules.md, errors.
+ */
 export const ERROR_CODES = {
-  UNAUTHENTICATED: { grpc: 16, category: 6 },
-  PERMISSION_DENIED: { grpc: 7, category: 7 },
-  INTERNAL: { grpc: 13, category: 4 },
+  UNAUTHENTICATED: { grpc: 16, category: 6, redacted: true },
+  PERMISSION_DENIED: { grpc: 7, category: 7, redacted: true },
+  INTERNAL: { grpc: 13, category: 4, redacted: true },
   INVALID_TOKEN: { grpc: 3, category: 8 },
   INVALID_ARGUMENT: { grpc: 3, category: 8 },
   INVALID_FIELD: { grpc: 3, category: 8 },
   MISSING_FIELD: { grpc: 3, category: 8 },
-  INVALID_USER_UPDATE_REQUEST: { grpc: 3, category: 8 },
-  MAX_USER_ANNOTATIONS_SIZE_EXCEEDED: { grpc: 9, category: 9 },
+  INVALID_USER_UPDATE_REQUEST: { grpc: 3, category: 8, indefinite: true },
+  MAX_USER_ANNOTATIONS_SIZE_EXCEEDED: { grpc: 9, category: 9, indefinite: true },
   TOO_MANY_USER_RIGHTS: { grpc: 9, category: 9 },
   TOO_MANY_USERS: { grpc: 9, category: 9 },
-  CONCURRENT_USER_UPDATE_DETECTED: { grpc: 10, category: 2 },
+  CONCURRENT_USER_UPDATE_DETECTED: { grpc: 10, category: 2, indefinite: true },
   USER_NOT_FOUND: { grpc: 5, category: 11 },
   USER_ALREADY_EXISTS: { grpc: 6, category: 10 },
   UNKNOWN_RESOURCE: { grpc: 5, category: 11 },
-  INVALID_IDENTITY_PROVIDER_UPDATE_REQUEST: { grpc: 3, category: 8 },
+  INVALID_IDENTITY_PROVIDER_UPDATE_REQUEST: { grpc: 3, category: 8, indefinite: true },
   IDP_CONFIG_NOT_FOUND: { grpc: 5, category: 11 },
   IDP_CONFIG_ALREADY_EXISTS: { grpc: 6, category: 10 },
   IDP_CONFIG_ISSUER_ALREADY_EXISTS: { grpc: 6, category: 10 },

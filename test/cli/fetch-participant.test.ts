@@ -1,4 +1,4 @@
-import { appendFileSync, readFileSync } from 'node:fs';
+import { appendFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { offsetOf } from '../support/ledger-api/answers.ts';
 import { freshParticipant } from '../support/ledger-api/fresh-participant.ts';
@@ -43,17 +43,3 @@ it.each(['snapshot', 'beginning'])(
     expect(await viewsOf('found', output)).toEqual(await viewsOf('wanted', directory.writeLines('w.ndjson', wanted)));
   },
 );
-
-it('is refused where the file is of another participant, and leaves the file as it is', async () => {
-  const output = directory.at('out.ndjson');
-  await fetchInto(output, '--start', 'beginning');
-  const before = readFileSync(output, 'utf8');
-  participant.lines.splice(0, HALF, ...participantLedger(52, 250));
-  expect(await fetchInto(output)).toMatchObject({
-    code: 2,
-    stderr: expect.stringMatching(
-      /its last update is not one of this participant, whose offsets are others; name another file/,
-    ),
-  });
-  expect(readFileSync(output, 'utf8')).toBe(before);
-});

@@ -1,10 +1,12 @@
 import { appendFileSync, existsSync, readFileSync, truncateSync } from 'node:fs';
+import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
+import { openNetworkLines } from '../../src/cli/transfer/network-lines.ts';
 import { emptyUpdate } from '../support/ledger/empty-update.ts';
 import { type Ended, holdfast } from '../support/program/command.ts';
 import { freshDirectory } from '../support/program/fresh-directory.ts';
 import { startProgram } from '../support/program/program.ts';
-import { seededFeed } from '../support/scan/active-contracts.ts';
+import { seededFeed, seedMark } from '../support/scan/active-contracts.ts';
 import { freshScan } from '../support/scan/fresh-scan.ts';
 import { DSO, scanLedger, timeOf } from '../support/scan/ledger.ts';
 import { startFakeScan } from '../support/scan/server.ts';
@@ -132,4 +134,23 @@ describe('fetch', () => {
       stderr: expect.stringContaining('--scan or --ledger-api says'),
     });
   });
+});
+
+const MOVED = LINES.map((line, i) => (i < 20 ? line : line.replace('"migration_id":0', '"migration_id":1')));
+
+it.each([
+  { name: 'an earlier migration', quiet: MOVED.slice(0, 20) },
+  { name: 'an import', quiet: [seedMark(1, timeOf(MOVED[20]!))] },
+])('a topic with a partition that ends with $name is continued behind the others', async ({ quiet }) => {
+  scan.lines.splice(0, scan.lines.length, ...MOVED);
+  scan.change({ migrationId: 1 });
+  const ends = [quiet, MOVED.slice(60, 100)].map((lines) => lines.map((line) => Buffer.from(line)));
+  const intervals = { pollIntervalMs: 100, readyLagMaxMs: 60_000 };
+  const settings = { urls: [scan.url], pageSize: 100, ca: null, start: 'beginning', ...intervals } as const;
+  const config = { scan: settings, ledgerApi: null, migrationId: null };
+  const reading = { follow: false, stop: new AbortController().signal, logger: pino({ level: 'silent' }) };
+  const found: string[] = [];
+  for await (const step of openNetworkLines({ ends, name: 't', otherwise: 'stop' }, config, reading).read())
+    if (typeof step !== 'string') found.push(...step.map(String));
+  expect(found).toEqual(MOVED.slice(100));
 });

@@ -3,19 +3,25 @@ import { createSender } from '../../src/cli/transfer/topic-sender.ts';
 import type { TopicProducer } from '../../src/feed/kafka/topic-producer.ts';
 import { keepingLogger } from '../support/kafka/reading.ts';
 import { emptyUpdate } from '../support/ledger/empty-update.ts';
+import { seedImports, seedMark } from '../support/scan/active-contracts.ts';
 
-/** What is sent to each partition of a topic that holds these messages. */
-async function sentTo(held: readonly (readonly string[])[], files: readonly (string | null)[]): Promise<string[][]> {
+/** What is sent to each partition of a topic that holds these messages. `isWhole`: and none before them. */
+async function sentTo(
+  held: readonly (readonly string[])[],
+  files: readonly (string | null)[],
+  { isWhole = true, requests = [] }: { isWhole?: boolean; requests?: number[][] } = {},
+): Promise<string[][]> {
   const sent: string[][] = held.map(() => []);
   const producer: Pick<TopicProducer, 'topic' | 'partitions' | 'send'> = {
     topic: 't',
     partitions: held.length,
     send: async (records) => {
+      requests.push(records.map(({ partition }) => partition));
       for (const { partition, value } of records) sent[partition]!.push(String(value && Buffer.from(value)));
     },
   };
   const tails = new Map(
-    held.map((values, partition) => [partition, { values: values.map((each) => Buffer.from(each)), isWhole: true }]),
+    held.map((values, partition) => [partition, { values: values.map((each) => Buffer.from(each)), isWhole }]),
   );
   const options = { mayRepeat: true, logger: keepingLogger() };
   const sender = createSender(producer as TopicProducer, tails, options);
@@ -27,29 +33,31 @@ async function sentTo(held: readonly (readonly string[])[], files: readonly (str
 
 const updates = (from: number, to: number): string[] =>
   Array.from({ length: to - from }, (_, n) => emptyUpdate('s', from + n));
+const times = [{ synchronizerId: 's', recordTime: '2025-01-01T00:00:19Z' }];
+const checkpoint = JSON.stringify({ update: { OffsetCheckpoint: { value: { offset: 9, synchronizerTimes: times } } } });
+const inMigration4 = (line: string): string => line.replace('"migration_id":0', '"migration_id":4');
 
 describe('a topic that has messages', () => {
   const [had, unread] = [updates(10, 20), '{"not": "a feed"}'];
-  const times = [{ synchronizerId: 's', recordTime: '2025-01-01T00:00:19Z' }];
-  const checkpoint = JSON.stringify({
-    update: { OffsetCheckpoint: { value: { offset: 9, synchronizerTimes: times } } },
-  });
-  const repair = (id: string): string =>
-    JSON.stringify({
-      update: {
-        Transaction: {
-          value: { updateId: id, synchronizerId: 's', recordTime: '2025-01-01T00:00:19Z', offset: 1, events: [] },
-        },
-      },
-    });
-  const early = updates(0, 3).map((line) =>
-    line.replace(/"record_time":"[^"]*"/, '"record_time":"0001-01-01T00:00:00Z"'),
+  const ofParticipant = (updateId: string, second: number): string => {
+    const value = { updateId, synchronizerId: 's', recordTime: `2025-01-01T00:00:${second}Z`, offset: 1, events: [] };
+    return JSON.stringify({ update: { Transaction: { value } } });
+  };
+  const [a, b, later] = [ofParticipant('a', 19), ofParticipant('b', 19), ofParticipant('c', 20)];
+  const own = [a, checkpoint, later];
+  const imports = seedImports(
+    ['0a', '0b', '0c'].map((contract_id) => {
+      const created = { event_type: 'created_event', contract_id, template_id: 'p:Other:T', create_arguments: {} };
+      return { created, updateId: null };
+    }),
+    4,
   );
-  it.each<{ name: string; held: string[]; files: string[]; sent: string[] }>([
+  const early = imports.map((line) => line.replace('"seed":true,', ''));
+  const of4 = updates(5, 15).map(inMigration4);
+  const imported = [...imports, seedMark(4, '2025-01-01T00:00:10Z', { s: '2025-01-01T00:00:10Z' })];
+  it.each<{ name: string; held: string[]; isWhole?: boolean; files: string[]; sent: string[] }>([
     { name: 'all that it has', held: had, files: had, sent: [] },
     { name: 'what came before it began', held: had, files: updates(0, 25), sent: updates(20, 25) },
-    { name: 'earlier ones only', held: had, files: updates(0, 15), sent: [] },
-    { name: 'later ones only', held: had, files: updates(20, 25), sent: updates(20, 25) },
     {
       name: 'later ones behind what cannot be read',
       held: had,
@@ -63,17 +71,21 @@ describe('a topic that has messages', () => {
       files: [checkpoint, ...updates(19, 25)],
       sent: updates(20, 25),
     },
+    { name: 'repairs at its last time', held: [...had, a], files: [...had, a, b], sent: [a, b] },
+    { name: 'updates of a Scan behind an import', held: imported, files: [...imported, ...of4], sent: of4.slice(6) },
+    { name: 'those of a participant behind it', held: imported, files: [...imported, ...own], sent: own },
     {
-      name: 'repairs at its last time',
-      held: [...had, repair('a')],
-      files: [...had, repair('a'), repair('b')],
-      sent: [repair('a'), repair('b')],
+      name: 'them, and ends behind it',
+      held: [...imported, ...own],
+      files: [...imported, ofParticipant('d', 15), ...own],
+      sent: [later],
     },
+    { name: 'them, and ends far behind it', held: own, isWhole: false, files: [...imported, ...own], sent: [later] },
     {
       name: 'imports, and ends within them',
       held: early.slice(0, 2),
-      files: [...early, ...had],
-      sent: [...early, ...had],
+      files: [...early, ...of4],
+      sent: [...early, ...of4],
     },
     {
       name: 'other synchronizers at its last time',
@@ -81,20 +93,12 @@ describe('a topic that has messages', () => {
       files: [emptyUpdate('t', 19), emptyUpdate('s', 19)],
       sent: [emptyUpdate('t', 19)],
     },
-    { name: 'nothing', held: had, files: [], sent: [] },
-  ])('is sent only what is behind its end: files with $name', async ({ held, files, sent }) => {
-    expect(await sentTo([held], files)).toEqual([sent]);
+  ])('is sent only what is behind its end: files with $name', async ({ held, files, sent, isWhole }) => {
+    expect(await sentTo([held], files, { isWhole: isWhole ?? true })).toEqual([sent]);
   });
 });
 
 it('a synchronizer has a partition of its own, the first that is free, and a checkpoint goes to every one', async () => {
-  const checkpoint = JSON.stringify({
-    update: {
-      OffsetCheckpoint: {
-        value: { offset: 9, synchronizerTimes: [{ synchronizerId: 'a', recordTime: '2025-01-01T00:00:19Z' }] },
-      },
-    },
-  });
   const [a, b] = [emptyUpdate('a', 1), emptyUpdate('b', 1)];
   const cut = '{"synchronizer_id": "b", "record_time":';
   const topology = '{"update":{"TopologyTransaction":{"value":{"synchronizerId":"a"}}}}';
@@ -106,4 +110,9 @@ it('a synchronizer has a partition of its own, the first that is free, and a che
   ]);
   await expect(sentTo([[], []], [a, b, emptyUpdate('c', 1)])).rejects.toThrow('has 2 partitions, each with a synch');
   expect(await sentTo([[]], [a, b])).toEqual([[a, b]]);
+  // Alone: the first update of each synchronizer and migration, and the marker, of which the partition with the imports comes last.
+  const requests: number[][] = [];
+  const files4 = [a, b, ...[a, b, a].map(inMigration4), seedMark(4, '2025-01-01T00:00:10Z')];
+  await sentTo([[], []], files4, { requests });
+  expect(requests).toEqual([[0], [1], [0], [1], [0], [1, 0]]);
 });

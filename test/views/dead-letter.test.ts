@@ -1,4 +1,5 @@
-import { describe, expect, it } from 'vitest';
+import Database from 'better-sqlite3';
+import { describe, expect, it, vi } from 'vitest';
 import { FILE_KIND } from '../../src/feed/file/file-source.ts';
 import { createStatusReporter, type IngestStatus, type StatusReporter } from '../../src/ingest/ingest-status.ts';
 import { FAULT_CODES } from '../../src/ledger/bad-update.ts';
@@ -164,7 +165,10 @@ it.each(LINES)('%s is the code of a dead letter of such bytes', async (code, fee
 it('says of the archive of what a dead letter would have created that it was left out', async () => {
   const [first = '', ...later] = linesOf(parseLedger('00:01 : +a alice 10\n00:02 : -a'), 'scan');
   const bad = first.replace(/"initialAmount":"[^"]*"/, '"initialAmount":"much"');
+  using prepared = vi.spyOn(Database.prototype, 'prepare');
   expect(await codesOf([bad, ...later], 'quarantine')).toEqual(['bad_field', 'create_left_out']);
+  // Not again behind each of them.
+  expect(prepared.mock.calls.filter(([sql]) => sql.startsWith('SELECT DISTINCT h FROM counterfeit'))).toHaveLength(1);
 });
 
 const BYTES = Buffer.alloc(1_000);

@@ -5,7 +5,7 @@ import { OwnEvents } from '../../feed/ledger-api/followed-parties.ts';
 import { openLedgerApiSource } from '../../feed/ledger-api/participant-source.ts';
 import { AnswerFailure } from '../../feed/network/json-client.ts';
 import { IN_IMPORT, LANE } from '../../feed/network/snapshot-import.ts';
-import { dsosOf, isAfter, lastPosition, laterOf, type ScanPosition, tokenOf } from '../../feed/scan/scan-position.ts';
+import { dsosOf, lastPosition, laterOf, type ScanPosition, tokenOf } from '../../feed/scan/scan-position.ts';
 import { openScanSource } from '../../feed/scan/scan-source.ts';
 import { FeedRefused, type Message, type Source, type SourceContext, type SourceStart } from '../../feed/source.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
@@ -114,13 +114,21 @@ function continueScan(
   settings: NonNullable<Config['scan']>,
   { logger }: NetworkReading,
 ): Continuation {
-  const positions = ends.filter((lines) => lines.length > 0).map((lines) => lastPosition(lines));
-  if (positions.includes(null)) throw new Refusal(`${name}: it ends with no update of a network; ${otherwise}`);
-  if (positions.includes(IN_IMPORT)) throw unfinished(name, otherwise);
-  // A partition whose messages a kill kept back ends before the others.
-  const [from = null] = (positions as ScanPosition[]).toSorted((a, b) => (isAfter(a, b) ? 1 : -1));
+  const positions = ends.flatMap((lines) => {
+    if (lines.length === 0) return [];
+    const position = lastPosition(lines);
+    if (position === null) throw new Refusal(`${name}: it ends with no update of a network; ${otherwise}`);
+    if (position === IN_IMPORT) throw unfinished(name, otherwise);
+    const last = tryDecode(lines.at(-1)!, { migrationId: 0 });
+    return { ...position, hasUpdate: last instanceof BadUpdate || last.kind !== 'seed mark' };
+  });
+  // After a kill, a partition may end before the others, but not one without updates in the newest migration.
+  const newest = Math.max(...positions.map(({ migrationId }) => migrationId));
+  const [from = null] = positions
+    .filter(({ migrationId }) => migrationId === newest)
+    .toSorted((a, b) => Number(b.hasUpdate) - Number(a.hasUpdate) || a.recordTime - b.recordTime);
   const known = new Set(ends.flat().map(textOf));
-  let furthest = from;
+  let furthest: ScanPosition | null = from;
   return {
     source: openScanSource(settings, contextOf(from && tokenOf(from), { reached: from, furthest: from, logger })),
     // By the DSO of its coins and rounds; anybody may have created others.
@@ -160,7 +168,7 @@ function continueParticipant(
 ): Continuation {
   const { ends, name, otherwise } = written;
   const found = ends.map((lines) => participantEnd(lines, written));
-  // A partition whose messages a kill kept back ends before the others.
+  // After a kill, a partition may end before the others.
   const [from = null] = found.filter((end) => end !== null).toSorted((a, b) => a.offset - b.offset);
   /** The last update up to there, which the participant must know too; none where the last lines have only others. */
   const [update] = found

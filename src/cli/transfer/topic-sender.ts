@@ -30,6 +30,8 @@ export function createSender(
   const known = new Map<string, number>();
   for (const [partition, { values }] of tails) for (const value of values) note(partition, value);
   let isAllKnown = partitions === 1 || [...tails.values()].every(({ isWhole }) => isWhole);
+  /** Synchronizers in a migration that were sent or left out. */
+  const begun = new Set<string>();
   let records: ProducedRecord[] = [];
   let bytes = 0;
   let [taken, added, sent] = [0, 0, 0];
@@ -93,19 +95,22 @@ export function createSender(
       if (overlong !== undefined)
         throw new Error(`${origin}, message ${offset} is ${overlong.length} bytes long: no consumer would accept it`);
       const decoded = decode(value);
-      const begun = known.size;
+      const [knownBefore, begunBefore] = [known.size, begun.size];
       const all = await partitionsOf(decoded, value);
-      const isFirst = known.size > begun;
+      if (partitions > 1 && decoded?.kind === 'update') begun.add(`${decoded.migrationId} ${decoded.synchronizerId}`);
+      const isAlone = known.size > knownBefore || begun.size > begunBefore || decoded?.kind === 'seed mark';
       const lacking = all.filter((partition) => !mayRepeat || ends.get(partition)?.lacks(decoded) !== false);
       taken += 1;
       if (lacking.length === 0) return;
       const size = recordBytes(value) * lacking.length;
-      // The first message of a partition is there before any later one: an empty partition then never lacks one after a kill.
-      if (bytes > 0 && (isFirst || bytes + size > BATCH_BYTES_MAX)) await flush();
-      for (const partition of lacking) records.push({ partition, value });
+      // The first update of a synchronizer is stored before any later message, so an empty partition lacks no update after a kill.
+      // So is its first update in a migration: a partition that ends in an earlier one lacks none either.
+      if (bytes > 0 && (isAlone || bytes + size > BATCH_BYTES_MAX)) await flush();
+      // The first partition has the imports: its marker comes last, so after a kill it ends within the import.
+      for (const partition of lacking.toReversed()) records.push({ partition, value });
       bytes += size;
       added += 1;
-      if (isFirst) await flush();
+      if (isAlone) await flush();
     },
   };
 }
@@ -132,10 +137,22 @@ function decode(value: Uint8Array | null): Decoded | null {
   return decoded instanceof BadUpdate ? null : decoded;
 }
 
-/** When a message was, on each lane that it names, a synchronizer in a migration; imports are before all of their migration. */
-function momentsOf(decoded: Decoded | null): readonly (ScanPosition & { readonly lane: string })[] {
+/** The migration that a message names; null where it names none, as in format B. */
+function migrationNamed(decoded: Decoded | null): number | null {
+  if (decoded === null || decoded.kind === 'ignored') return null;
+  return decoded.kind === 'seed mark' || decoded.format === 'scan' ? decoded.migrationId : null;
+}
+
+/**
+ * When a message was, on each lane that it names, a synchronizer in a migration; imports are before all of their migration.
+ * `migration`: the last one that its partition names, which format B continues; where that is null, only times are compared.
+ */
+function momentsOf(
+  decoded: Decoded | null,
+  migration: number | null,
+): readonly (ScanPosition & { readonly lane: string })[] {
   if (decoded === null || decoded.kind === 'ignored') return [];
-  const { migrationId } = decoded;
+  const migrationId = migration === null ? 0 : (migrationNamed(decoded) ?? migration);
   const times = decoded.kind === 'update' ? [{ ...decoded, recordTime: decoded.recordTime ?? 0 }] : decoded.times;
   const moments = times.map(({ synchronizerId, recordTime }) => {
     return { migrationId, recordTime, lane: `${migrationId} ${synchronizerId}` };
@@ -151,14 +168,16 @@ function momentsOf(decoded: Decoded | null): readonly (ScanPosition & { readonly
 function createPartitionEnd({ values, isWhole }: PartitionTail) {
   const byLane = new Map<string, ScanPosition>();
   let ofOthers: ScanPosition | null = null;
+  let migration: number | null = null;
   let isInImport = false;
   for (const value of values) {
     const decoded = decode(value);
+    migration = migrationNamed(decoded) ?? migration;
     if (decoded?.kind === 'seed mark') {
       byLane.clear();
       ofOthers = { migrationId: decoded.migrationId, recordTime: decoded.recordTime };
     }
-    for (const moment of momentsOf(decoded)) {
+    for (const moment of momentsOf(decoded, migration)) {
       if (!isWhole) ofOthers ??= moment;
       const known = byLane.get(moment.lane);
       if (known === undefined || isAfter(moment, known)) byLane.set(moment.lane, moment);
@@ -175,7 +194,10 @@ function createPartitionEnd({ values, isWhole }: PartitionTail) {
      * What says no time is as of the message before it.
      */
     lacks(decoded: Decoded | null): boolean {
-      const moments = decoded?.kind === 'seed mark' ? [{ ...decoded, lane: '' }] : momentsOf(decoded);
+      const moments =
+        decoded?.kind === 'seed mark'
+          ? [{ recordTime: decoded.recordTime, migrationId: migration === null ? 0 : decoded.migrationId, lane: '' }]
+          : momentsOf(decoded, migration);
       if (moments.length === 0) return wasBehind;
       const ends = moments.map(({ lane }) => byLane.get(lane) ?? ofOthers);
       const isNew = ends.some((end, i) => end === null || isAfter(moments[i]!, end));

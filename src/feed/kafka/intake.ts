@@ -2,7 +2,6 @@ import { tryDecode } from '../../decode/decode-message.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import type { Micros } from '../../ledger/time.ts';
 import type { Decoded } from '../../ledger/update.ts';
-import { Merge, type SortKey, sortKeyOf } from '../merge.ts';
 import type { BrokenContainer, Message } from '../source.ts';
 import type { TopicSettings } from './kafka-client.ts';
 import { MayPass } from './kafka-errors.ts';
@@ -16,6 +15,7 @@ import {
   type TopicTelemetry,
 } from './kafka-positions.ts';
 import { type Fetched, hashesOf, type KafkaRecord, recordsOf, sha256, waitingBytesOf } from './kafka-record.ts';
+import { Merge, type SortKey, sortKeyOf } from './merge.ts';
 
 /** Messages that were read and not yet returned take at most about this much, over all partitions. */
 const WAITING_BYTES_MAX = 16 * 1024 * 1024;

@@ -22,6 +22,8 @@ const TOKEN = z
 const TOKEN_ANSWER = z.object({ access_token: TOKEN, expires_in: z.unknown() });
 /** Of a token whose server does not say. */
 const LIFETIME_S = 300;
+/** Also the pause after a renewal that failed. */
+const ANSWER_TIMEOUT_MS = 30_000;
 /** The part of a token's life in which it is used. */
 const RENEWED_AFTER = 0.9;
 
@@ -62,7 +64,7 @@ export function createOauthTokens(
 
   async function renew(signal: AbortSignal): Promise<string> {
     const now = Date.now();
-    const bounds = { answerBytesMax: 2 ** 20, answerTimeoutMs: 30_000 };
+    const bounds = { answerBytesMax: 2 ** 20, answerTimeoutMs: ANSWER_TIMEOUT_MS };
     using server = createJsonClient(tokenUrl, { ca, caSetting: CA_SETTING, signal, readError, ...bounds });
     const { access_token: token, expires_in: given } = await server.ask('', TOKEN_ANSWER, form);
     const lifeMs = (Number(given) > 0 ? Number(given) : LIFETIME_S) * 1000;
@@ -75,8 +77,13 @@ export function createOauthTokens(
       if (known !== null && Date.now() < known.renewAt) return known.token;
       const old = known;
       return renew(signal).catch((error: unknown) => {
-        if (old === null || Date.now() >= old.endsAt) throw error;
-        logger.warn({ url: tokenUrl, err: error }, 'the token could not be renewed; it is used on, up to its end');
+        if (signal.aborted || old === null || Date.now() >= old.endsAt) throw error;
+        logger.warn(
+          { url: tokenUrl, err: error },
+          'Could not renew the OAuth token. The current one is used until it expires.',
+        );
+        // Not again with each request: an answer that does not come takes as long.
+        if (known === old) known = { ...old, renewAt: Math.min(old.endsAt, Date.now() + ANSWER_TIMEOUT_MS) };
         return old.token;
       });
     },

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { formatTime } from '../../ledger/time.ts';
 import { createPauses, type Pause, retry } from '../../retry.ts';
-import { AnswerFailure, COUNT, type JsonClient, mayPass, RETRY_ANSWER, TEXT } from '../network/json-client.ts';
+import { AnswerFailure, COUNT, isPassing, type JsonClient, RETRY_ANSWER, TEXT } from '../network/json-client.ts';
 import { NetworkProgress, type NetworkTelemetry } from '../network/network-progress.ts';
 import type { LedgerApiSettings } from '../network/network-settings.ts';
 import { type ImportMessage, IN_IMPORT, importMarker, LANE } from '../network/snapshot-import.ts';
@@ -187,7 +187,7 @@ export function openLedgerApiSource(settings: LedgerApiSettings, context: Source
 
   function askedFor(client: LedgerApiClient, offset: number): ImportAsked {
     const onFailure = (pause: Pause): void => {
-      if (mayPass(pause.error) && pause.error.about.conduct === 'new token') tokens.refused();
+      if (isPassing(pause.error) && pause.error.about.conduct === 'new token') tokens.refused();
       progress.failed(pause);
     };
     const ask: ImportAsked['ask'] = (step) => retry(RETRY_ANSWER, step, { signal: client.signal, onFailure });

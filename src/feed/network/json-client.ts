@@ -55,7 +55,7 @@ export function mayStatusPass(status: number): boolean {
   return status === 408 || status === 429 || status >= 500;
 }
 
-export function mayPass(error: unknown): error is AnswerFailure {
+export function isPassing(error: unknown): error is AnswerFailure {
   return error instanceof AnswerFailure && error.about.conduct !== 'stop';
 }
 
@@ -64,7 +64,7 @@ export const RETRY_ANSWER: RetryPolicy = {
   firstMs: 500,
   longestMs: 30_000,
   forMsMax: null,
-  passes: mayPass,
+  passes: isPassing,
   pauseMs: (error, usualMs) => {
     const asked = error instanceof AnswerFailure ? Math.min(error.about.retryAfterMs ?? 0, RETRY_AFTER_MS_MAX) : 0;
     return asked + usualMs * (0.5 + Math.random() / 2);

@@ -167,7 +167,7 @@ export class ImportCheck {
       if (this.#sample.size < SAMPLE && !this.#sample.has(body.owner))
         this.#sample.set(body.owner, { unlocked: 0n, locked: 0n });
       const sums = this.#sample.get(body.owner);
-      if (sums !== undefined) sums[body.entity === 'Amulet' ? 'unlocked' : 'locked'] += body.amount;
+      if (sums !== undefined) sums[body.entity === 'LockedAmulet' ? 'locked' : 'unlocked'] += body.amount;
     }
   }
 

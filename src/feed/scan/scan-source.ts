@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { retry } from '../../retry.ts';
-import { AnswerFailure, type JsonClient, mayPass, RETRY_ANSWER, TEXT } from '../network/json-client.ts';
+import { AnswerFailure, isPassing, type JsonClient, RETRY_ANSWER, TEXT } from '../network/json-client.ts';
 import { NetworkProgress, type NetworkTelemetry } from '../network/network-progress.ts';
 import type { ScanSettings } from '../network/network-settings.ts';
 import { IN_IMPORT, importMarker, LANE } from '../network/snapshot-import.ts';
@@ -137,7 +137,7 @@ export function openScanSource(settings: ScanSettings, context: SourceContext): 
     const { text, migrationId } = snapshot;
     yield { identity, resumeTokens: new Map([[LANE, IN_IMPORT]]), dso, restarts: true };
     const check = new ImportCheck(dso);
-    const isSoon = (error: unknown): boolean => mayPass(error) && (error.about.retryAfterMs ?? 0) < SAME_SCAN_FOR_MS;
+    const isSoon = (error: unknown): boolean => isPassing(error) && (error.about.retryAfterMs ?? 0) < SAME_SCAN_FOR_MS;
     const policy = urls.length > 1 ? { ...RETRY_ANSWER, forMsMax: SAME_SCAN_FOR_MS, passes: isSoon } : RETRY_ANSWER;
     const options = { signal: client.signal, onFailure: progress.failed };
     const ask = <T>(step: () => Promise<T>): Promise<T> => retry(policy, step, options);

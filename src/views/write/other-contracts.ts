@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3';
 import type { ContractEvent } from '../../feed/decoded-batch.ts';
 import { idText, type StoredId, storedId, storedIdHash } from '../../ledger/ledger-ids.ts';
 import type { OpenRound } from '../../ledger/update.ts';
+import { COUNTERFEIT_HASHES_MAX } from './contracts.ts';
 
 /** An open mining round active now. */
 export interface ActiveRound {
@@ -76,20 +77,18 @@ interface Change {
   readonly active: boolean;
 }
 
-/** With more of them than these, each id is looked up. */
-const HASHES_MAX = 65_536;
-
 /** Active ids of coins and rounds that do not count. Anyone may create any number of them, so they stay on disk. */
 export class Counterfeits {
   readonly #exists;
   readonly #insert;
   readonly #delete;
-  /** The hashes of all that are stored, and of some that were: few, so that nothing is looked up for the coins that count. */
-  #hashes: Set<number> | null;
+  readonly #hashes: Set<number>;
   /** This batch's changes, by migration and contract id. */
   readonly #changed = new Map<string, Change>();
 
-  constructor(db: Database) {
+  /** `hashes`: those of `ActiveIds`. */
+  constructor(db: Database, hashes: Set<number>) {
+    this.#hashes = hashes;
     this.#exists = db
       .prepare<[number, number, StoredId], number>(
         'SELECT 1 FROM counterfeit WHERE h = ? AND migration_id = ? AND contract_id = ?',
@@ -97,21 +96,14 @@ export class Counterfeits {
       .pluck();
     this.#insert = db.prepare('INSERT OR IGNORE INTO counterfeit VALUES (?, ?, ?)');
     this.#delete = db.prepare('DELETE FROM counterfeit WHERE h = ? AND migration_id = ? AND contract_id = ?');
-    const hashes = db.prepare<[number], number>('SELECT h FROM counterfeit LIMIT ?').pluck();
-    this.#hashes = new Set(hashes.all(HASHES_MAX + 1));
-    this.#boundHashes();
   }
 
   /** Whether the contract that an event names is an active counterfeit. */
   has({ idHash, contractId }: ContractEvent, migrationId: number): boolean {
     const change = this.#changed.size === 0 ? undefined : this.#changed.get(`${migrationId} ${contractId}`);
     if (change !== undefined) return change.active;
-    if (this.#hashes?.has(idHash) === false) return false;
+    if (this.#hashes.size <= COUNTERFEIT_HASHES_MAX && !this.#hashes.has(idHash)) return false;
     return this.#exists.get(idHash, migrationId, storedId(contractId)) === 1;
-  }
-
-  #boundHashes(): void {
-    if (this.#hashes !== null && this.#hashes.size > HASHES_MAX) this.#hashes = null;
   }
 
   set({ idHash, contractId }: ContractEvent, migrationId: number, active: boolean): void {
@@ -121,9 +113,8 @@ export class Counterfeits {
   flush(): void {
     for (const { idHash, migrationId, contractId, active } of this.#changed.values()) {
       (active ? this.#insert : this.#delete).run(idHash, migrationId, storedId(contractId));
-      if (active) this.#hashes?.add(idHash);
+      if (active && this.#hashes.size <= COUNTERFEIT_HASHES_MAX) this.#hashes.add(idHash);
     }
-    this.#boundHashes();
   }
 
   /** Called after the commit. */

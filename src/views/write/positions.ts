@@ -143,8 +143,8 @@ export function markPositionsStored(lanes: ReadonlyMap<string, LaneState>): void
 
 /**
  * Whether a lane that was idle while the others went on now has a message that belongs before one applied meanwhile. Otherwise the merge
- * of the lanes prevents that: a message with a later place than all earlier ones of its lane waits for the other lanes, and
- * they for it. Only one with an earlier place than its predecessors in the lane is applied late, as the feed's order requires.
+ * of the lanes prevents that: a message with a later record time than all earlier ones of its lane waits for the other lanes, and
+ * they for it. Only one with an earlier record time than one before it in the lane is applied late, as the feed's order requires.
  */
 export function isLate(lanes: ReadonlyMap<string, LaneState>, own: LaneState, at: Reached): boolean {
   if (own.start === null || (own.furthest !== null && isBefore(at, own.furthest))) return false;

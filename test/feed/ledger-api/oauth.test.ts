@@ -75,17 +75,21 @@ it('client credentials give a token that is renewed before its end, and asked fo
     scope: 'daml_ledger_api',
   });
   expect(JSON.stringify([reading.log, reading.telemetry])).not.toMatch(/a-secret-word|token-\d/);
-  const own = createOauthTokens(clientOf(tokens.url), { ca: null, logger: keepingLogger() });
+  const logger = keepingLogger();
+  const own = createOauthTokens(clientOf(tokens.url), { ca: null, logger });
   const { signal } = new AbortController();
   const first = await own.get(signal);
   const now = Date.now();
-  const after = (seconds: number): Promise<string | null> => {
+  const after = (seconds: number, used = signal): Promise<string | null> => {
     vi.useFakeTimers({ toFake: ['Date'], now: now + seconds * 1000 });
-    return own.get(signal);
+    return own.get(used);
   };
   expect(await after(80)).toBe(first);
   isLost = true;
-  expect(await after(95)).toBe(first);
+  await expect(after(94, AbortSignal.abort())).rejects.toThrow();
+  expect([await after(95), await after(96)]).toEqual([first, first]);
+  expect(tokens.asked).toHaveLength(4);
+  expect(logger.lines.filter(({ message }) => message.startsWith('Could not renew'))).toHaveLength(1);
   await expect(after(101)).rejects.toThrow(/answers 502$/);
   isLost = false;
   expect(await after(102)).not.toBe(first);

@@ -1,5 +1,5 @@
 import { recordOf } from '../../../src/feed/kafka/kafka-record.ts';
-import { type DecodedBatch, decodeBatch, type GroupPosition } from '../../../src/scale/partition-batch.ts';
+import { type FlatBatch, flattenBatch, type GroupPosition } from '../../../src/scale/partition-batch.ts';
 import { TEN_MINUTES_US } from '../views/replayed.ts';
 import type { ReadEvent } from './fold.ts';
 
@@ -16,10 +16,10 @@ export interface LinesTask {
 export function decodeLines(
   lines: readonly string[],
   { dso, migrationId = 0, onBadUpdate = 'halt', from = AT_START }: LinesTask,
-): DecodedBatch {
+): FlatBatch {
   const records = lines.map((line, i) => recordOf(0, from.next + i, Buffer.from(line)));
   const clock = { recordTimeAheadMaxUs: 0, now: Date.now() * 1000 };
-  return decodeBatch(from, records, {
+  return flattenBatch(from, records, {
     ...{ dso, migrationId, onBadUpdate, ...clock },
     periodUs: TEN_MINUTES_US,
     dropped: new Set(),

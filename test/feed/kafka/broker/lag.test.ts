@@ -66,7 +66,7 @@ it('the lag in /status and the metrics is that of the halt; it counts to the new
   expect(await topicOf(service)).toMatchObject({ stopped: expect.stringContaining('created again'), ...unknown });
 });
 
-it('an idle partition that is passed over halts whatever the policy once it shows an update before a snapshot', async () => {
+it('an idle partition that nobody waits for halts whatever the policy once it shows an update before a snapshot', async () => {
   const topic = await createTopic(address, { partitions: 2 });
   const far: Row[] = [0, 3 * 3600, 3 * 3600 + 550].map((second) => ({ partition: 0, value: emptyUpdate('a', second) }));
   await topic.send([...far, { partition: 1, value: emptyUpdate('b', 5) }]);

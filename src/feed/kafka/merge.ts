@@ -1,5 +1,5 @@
-import type { Micros } from '../ledger/time.ts';
-import type { Decoded } from '../ledger/update.ts';
+import type { Micros } from '../../ledger/time.ts';
+import type { Decoded } from '../../ledger/update.ts';
 
 /**
  * How a message sorts among those of other partitions: by migration, imports first, then record time, then updates
@@ -46,7 +46,7 @@ const CONSUMED_MAX = 4096;
 /**
  * Puts the messages of several partitions into one order that does not depend on when they arrive:
  * each partition keeps its own order, and among the partitions' next messages the smallest key goes first. So a message
- * waits until every other partition has shown one, except those that the caller passes over.
+ * waits until every other partition has shown one, except those that the caller names as idle.
  */
 export class Merge<Item> {
   readonly #lanes: Map<number, MergeQueue<Item>>;
@@ -67,10 +67,10 @@ export class Merge<Item> {
   }
 
   /** The next messages in order, at most `max`. */
-  take(max: number, passedOver: ReadonlySet<number>): Item[] {
+  take(max: number, idle: ReadonlySet<number>): Item[] {
     const taken: Item[] = [];
     while (taken.length < max) {
-      const next = this.#next(passedOver);
+      const next = this.#next(idle);
       if (next === null) return taken;
       taken.push(this.#shift(next));
     }
@@ -78,10 +78,10 @@ export class Merge<Item> {
   }
 
   /** The partitions that others wait for: they have nothing more, while others have. */
-  blocking(passedOver: ReadonlySet<number>): number[] {
+  blocking(idle: ReadonlySet<number>): number[] {
     const lanes = [...this.#lanes.values()];
     if (lanes.every(isEmpty)) return [];
-    return lanes.filter((lane) => isEmpty(lane) && !passedOver.has(lane.partition)).map((lane) => lane.partition);
+    return lanes.filter((lane) => isEmpty(lane) && !idle.has(lane.partition)).map((lane) => lane.partition);
   }
 
   #shift(lane: MergeQueue<Item>): Item {
@@ -96,11 +96,11 @@ export class Merge<Item> {
   }
 
   /** The lane whose message is next; null where a partition must show a message first. */
-  #next(passedOver: ReadonlySet<number>): MergeQueue<Item> | null {
+  #next(idle: ReadonlySet<number>): MergeQueue<Item> | null {
     let first: MergeQueue<Item> | null = null;
     for (const lane of this.#lanes.values()) {
       if (!isEmpty(lane)) first = first === null || goesFirst(lane, first) ? lane : first;
-      else if (!passedOver.has(lane.partition)) return null;
+      else if (!idle.has(lane.partition)) return null;
     }
     return first;
   }

@@ -84,6 +84,7 @@ function isAuthorization(name: string): boolean {
   return name.length === AUTHORIZATION.length && name.toLowerCase() === AUTHORIZATION;
 }
 
+export type PathParameter = 'user-id' | 'idp-id';
 export type QueryParameter = 'pageSize' | 'pageToken' | 'identity-provider-id';
 
 const INT32 = /^[+-]?\d{1,20}$/;

@@ -2,10 +2,10 @@ import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Config } from '../src/config/load-config.ts';
-import { optionName } from '../src/setting-kinds.ts';
-import { type Certificates, createCertificates } from './support/kafka/certificates.ts';
-import { settingsOf } from './support/program/settings.ts';
+import type { Config } from '../../src/config/load-config.ts';
+import { optionName } from '../../src/setting-kinds.ts';
+import { type Certificates, createCertificates } from '../support/kafka/certificates.ts';
+import { settingsOf } from '../support/program/settings.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-config-'));
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Merge, type SortKey, sortKeyOf } from '../../src/feed/merge.ts';
+import { Merge, type SortKey, sortKeyOf } from '../../../src/feed/kafka/merge.ts';
 
 /**
  * One message of a table: `<partition> <migration> <time> <synchronizer>`; `import` for the time, `checkpoint` for the
@@ -29,7 +29,7 @@ function partitionsOf(rows: readonly Row[]): number[] {
   return [...new Set(rows.map((row) => row.partition))];
 }
 
-/** Gives the rows in the order of `arrival` and takes what is due after each; then every partition is passed over. */
+/** Gives the rows in the order of `arrival` and takes what is due after each; then every partition is idle. */
 function mergeAll(rows: readonly Row[], arrival: readonly Row[], take = 3): string[] {
   const merge = new Merge<Row>(partitionsOf(rows), (row) => row.key);
   const out: Row[] = [];
@@ -99,7 +99,7 @@ describe('the order of several partitions', () => {
     expect(mergeAll(rows, rows)).toEqual(['0 0 1 a', '0 -', '0 0 2 a', '0 held']);
   });
 
-  it('continues without the partitions that are passed over, and names those that others wait for', () => {
+  it('continues without the partitions that are idle, and names those that others wait for', () => {
     const merge = new Merge<Row>([0, 1, 2], (row) => row.key);
     const [first, second, third] = rowsOf('0 0 1 a\n1 0 2 b\n2 0 3 c');
     merge.add(0, [first!]);
