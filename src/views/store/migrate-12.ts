@@ -5,8 +5,12 @@ import { TABLES_IF_MISSING } from './views-schema.ts';
 const SUPPLY = `contracts || ' ' || owners || ' ' || unlocked || ' ' || locked`;
 const NO_SUPPLY = `'0 0 0 0'`;
 
-/** Bit 1. */
+/** Bit 1 of account_epochs. */
 const IN_EPOCH_1 = `INSERT OR IGNORE INTO account_epochs SELECT DISTINCT owner, x'02' FROM slice`;
+
+const BOUNDS_OF_EPOCH_1 = `UPDATE epoch SET
+    min_created = min(coalesce(min_created, first), first), max_created = max(coalesce(max_created, last), last)
+  FROM (SELECT min(created_at) AS first, max(created_at) AS last FROM slice) WHERE no = 1`;
 
 /**
  * From schema 12: owners become accounts of the coin, supplies get versions, and all rows lie in epoch 1. That is closed, so new rows
@@ -37,6 +41,9 @@ export const MIGRATION_12: Migration = {
     INSERT INTO synchronizer SELECT migration_id, synchronizer_id, row_number() OVER (ORDER BY migration_id, synchronizer_id), first_time,
         record_time, updates, repairs, unseen
       FROM old_synchronizer;
+    -- Each coin has a number, and is archived where it is not held.
+    INSERT INTO epoch SELECT 1, 1, 2 * (next_no - 1), NULL, NULL, 0, 0 FROM setting WHERE next_no > 1
+      UNION ALL SELECT 2, next_no, 0, NULL, NULL, 0, 0 FROM setting WHERE next_no > 1;
     DROP TABLE old_setting; DROP TABLE old_migration; DROP TABLE old_synchronizer`,
   moved: [
     {
@@ -62,7 +69,12 @@ export const MIGRATION_12: Migration = {
     {
       table: 'old_held',
       key: ['owner', 'created_at', 'no'],
-      into: ['INSERT INTO held SELECT 1, owner, created_at, no, created_seq, expiry, id_hash FROM slice', IN_EPOCH_1],
+      into: [
+        'INSERT INTO held SELECT 1, owner, created_at, no, created_seq, expiry, id_hash FROM slice',
+        IN_EPOCH_1,
+        BOUNDS_OF_EPOCH_1,
+        'UPDATE epoch SET held = held + rows, events = events - rows FROM (SELECT count(*) AS rows FROM slice) WHERE no = 1',
+      ],
     },
     {
       table: 'old_spent',
@@ -70,6 +82,7 @@ export const MIGRATION_12: Migration = {
       into: [
         'INSERT INTO spent SELECT 1, owner, archived_seq, created_at, no, created_seq, expiry FROM slice',
         IN_EPOCH_1,
+        BOUNDS_OF_EPOCH_1,
       ],
     },
     {
@@ -78,10 +91,5 @@ export const MIGRATION_12: Migration = {
       into: ['INSERT INTO total SELECT 1, owner, seq, v FROM slice', IN_EPOCH_1],
     },
   ],
-  // Each coin has a number, and those that are not held were archived.
-  end: `
-    INSERT INTO epoch SELECT 1, 1, 2 * (next_no - 1) - held, first, last, held, 0
-      FROM setting, (SELECT count(*) AS held, min(created_at) AS first, max(created_at) AS last FROM held) WHERE next_no > 1;
-    INSERT INTO epoch SELECT 2, next_no, 0, NULL, NULL, 0, 0 FROM setting WHERE next_no > 1`,
   unordered: ['owner', 'sqlite_autoindex_owner_1'],
 };

@@ -10,10 +10,8 @@ import { lockForWriting } from './writer-lock.ts';
 export interface Migration {
   /** SQL of the first transaction: all that is small. */
   readonly begin: string;
-  /** Tables whose rows are moved one slice after the other. What is left of them says how far it came. */
+  /** Tables whose rows are then moved, slice by slice. What is left of them says how far it came; the last transaction drops them. */
   readonly moved: readonly MovedTable[];
-  /** SQL of the last transaction. The tables that were moved are dropped before. */
-  readonly end: string;
   /** The tables and indexes of before whose pages are not given back as their rows are moved. */
   readonly unordered: readonly string[];
 }
@@ -68,7 +66,6 @@ export function* migrateViews(
       for (const percent of moveRows(db, from, migration.moved, sliceRows)) yield { from, to: from + 1, percent };
       inTransaction(db, from + 1, () => {
         for (const { table } of migration.moved) db.exec(`DROP TABLE ${table}`);
-        db.exec(migration.end);
       });
       yield { from, to: from + 1, percent: 100 };
     }
