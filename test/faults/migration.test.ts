@@ -121,10 +121,11 @@ describe('a migration that ends before its end', () => {
       const child = spawn(process.execPath, ['--input-type=module', '-e', script], {
         stdio: ['ignore', 'pipe', 'inherit'],
       });
+      const exited = once(child, 'exit');
       await once(child.stdout, 'data');
       await sleep(random.below(150));
       child.kill('SIGKILL');
-      const [code, signal] = await once(child, 'exit');
+      const [code, signal] = await exited;
       expect([code, signal]).toEqual(signal === 'SIGKILL' ? [null, 'SIGKILL'] : [0, null]);
       kills += 1;
     }

@@ -1,4 +1,3 @@
-import type { Migration } from './migrations.ts';
 import { TABLES_IF_MISSING } from './views-schema.ts';
 
 /** What a supply is compared by. */
@@ -19,7 +18,7 @@ const BOUNDS_OF_EPOCH_1 = `UPDATE epoch SET
  *
  * The tables made here are those of version 13: when SCHEMA_VERSION rises, their text is kept here.
  */
-export const MIGRATION_12: Migration = {
+export const MIGRATION_12 = {
   begin: `
     DROP INDEX held_by_expiry;
     ${['setting', 'migration', 'synchronizer', 'snapshot', 'owner', 'held', 'spent', 'owner_total']
