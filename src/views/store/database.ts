@@ -102,19 +102,10 @@ function prepared(db: Database, prepare: () => void): Database {
  * from being emptied. Called as the database grows.
  */
 export function boundLog(db: Database): void {
-  const bound = logPagesMax(db);
+  const pages = db.pragma('page_count', { simple: true }) as number;
+  const bound = Math.min(Math.max(Math.floor(pages / 2), LOG_PAGES.least), LOG_PAGES.most);
   db.pragma(`wal_autocheckpoint = ${bound}`);
   db.pragma(`journal_size_limit = ${bound * LOG_PAGE_BYTES}`);
-}
-
-function logPagesMax(db: Database): number {
-  const pages = db.pragma('page_count', { simple: true }) as number;
-  return Math.min(Math.max(Math.floor(pages / 2), LOG_PAGES.least), LOG_PAGES.most);
-}
-
-/** The size to which the write-ahead log grows. */
-export function logBytesMax(db: Database): number {
-  return logPagesMax(db) * LOG_PAGE_BYTES;
 }
 
 /** Throws a Refusal where there are no views. */

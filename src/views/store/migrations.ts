@@ -1,7 +1,7 @@
 import { existsSync, statfsSync } from 'node:fs';
 import DatabaseFile, { type Database } from 'better-sqlite3';
 import { Refusal } from '../../refusal.ts';
-import { logBytesMax, openWritable, versionOf, viewsFile } from './database.ts';
+import { openWritable, versionOf, viewsFile } from './database.ts';
 import { MIGRATION_12 } from './migrate-12.ts';
 import { OLDEST_MIGRATED, SCHEMA_VERSION, UNDER_WAY } from './views-schema.ts';
 import { lockForWriting } from './writer-lock.ts';
@@ -26,8 +26,12 @@ interface MovedTable {
 
 const MIGRATIONS: readonly Migration[] = [MIGRATION_12];
 
-/** Rows of a transaction: a few MB in the log, and a tenth of a second. */
-const SLICE_ROWS = 50_000;
+/** Rows of a transaction. In between requests are answered, so it is short. */
+const SLICE_ROWS = 5_000;
+/** Pages in the write-ahead log before a checkpoint: most are written once, so a longer log saves nothing. */
+const LOG_PAGES = 10_000;
+/** The log, whose last slice may have a page for each row, and what is not yet free of the pages of moved rows. */
+const ROOM_BYTES = 128 * 2 ** 20;
 
 /** A migration that begins: how much room it needs besides views.db, and how much there is. */
 export interface MigrationBegun {
@@ -55,6 +59,7 @@ export function* migrateViews(
   using _lock = lockForWriting(dataDir);
   const db = openWritable(dataDir);
   try {
+    db.pragma(`wal_autocheckpoint = ${LOG_PAGES}`);
     for (;;) {
       const from = migrationFrom(versionOf(db));
       if (from === null) return;
@@ -108,7 +113,7 @@ function requireRoom(
   const size = db
     .prepare<[string], number | null>('SELECT sum(pgsize) FROM dbstat WHERE aggregate = 1 AND name = ?')
     .pluck();
-  const neededBytes = unordered.reduce((sum, name) => sum + (size.get(name) ?? 0), logBytesMax(db));
+  const neededBytes = unordered.reduce((sum, name) => sum + (size.get(name) ?? 0), ROOM_BYTES);
   const { bavail, bsize } = statfsSync(dataDir);
   const begun = { from, to: from + 1, neededBytes, freeBytes: bavail * bsize };
   if (begun.freeBytes >= neededBytes) return begun;
