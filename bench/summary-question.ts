@@ -16,8 +16,10 @@ export function ownerOf(dataDir: string, contracts: number): AskedOwner {
   const db = new Database(join(dataDir, 'views.db'), { readonly: true });
   try {
     const nearest = `
-      SELECT party, migration_id AS migrationId, contracts
-      FROM (SELECT owner, count(*) AS contracts FROM held GROUP BY owner) JOIN owner ON owner.id = owner
+      SELECT owner AS party, migration_id AS migrationId, contracts
+      FROM (SELECT account, count(*) AS contracts FROM held
+            WHERE NOT EXISTS (SELECT 1 FROM gone WHERE gone.no = held.no) GROUP BY account)
+      JOIN account ON account.id = account JOIN instrument ON instrument.id = instrument
       ORDER BY abs(contracts - ?) LIMIT 1`;
     const owner = db.prepare<[number], Omit<AskedOwner, 'body'>>(nearest).get(contracts)!;
     const newest = db.prepare<[number], number>('SELECT max(record_time) FROM snapshot WHERE migration_id = ?').pluck();

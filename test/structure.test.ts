@@ -1,6 +1,7 @@
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { linesWith, readSources, type SourceFile } from './support/project/source-files.ts';
+import { linesWith, ROOT, readSources, type SourceFile } from './support/project/source-files.ts';
 
 /** Of these libraries some errors have no codes: their words are read in one file each. */
 const READS_WORDS = [
@@ -16,9 +17,7 @@ const sources = readSources('src/**/*.ts');
 const dashboard = readSources('web/src/**/*.{ts,tsx}');
 /** This file names what it looks for. */
 const everything = [...sources, ...readSources('{web,test,bench,fixtures,scripts}/**/*.{ts,tsx}')].filter(
-  ({ path }) => {
-    return path !== 'test/structure.test.ts';
-  },
+  ({ path }) => path !== 'test/structure.test.ts',
 );
 
 /** `src/views/read/contract-page.ts` -> `views`, `src/main.ts` -> `main` */
@@ -60,7 +59,7 @@ describe('the structure of src', () => {
     expect(circles(new Map(files.map(({ path, imports }) => [path, imports])))).toEqual([]);
   });
 
-  it('has folders that do not import each other in circles', () => {
+  it('has folders that import down the list in docs/code.md, and never in circles', () => {
     const edges = new Map<string, Set<string>>();
     for (const { path, imports, threads } of sources) {
       const targets = edges.get(folderOf(path)) ?? new Set();
@@ -68,6 +67,15 @@ describe('the structure of src', () => {
         if (folderOf(target) !== folderOf(path)) targets.add(folderOf(target));
       edges.set(folderOf(path), targets);
     }
+    const page = readFileSync(join(ROOT, 'docs/code.md'), 'utf8').split('| folder |', 1)[0]!;
+    const order = [...page.matchAll(/^\| `(\w+)\/?` \|/gm)].map(([, folder]) => folder!);
+    const folders = [...edges.keys()].filter((name) => existsSync(join(ROOT, 'src', name)));
+    expect(order.toSorted()).toEqual(['main', ...folders].toSorted());
+    for (const [at, folder] of order.entries())
+      expect(
+        order.slice(0, at).filter((above) => edges.get(folder)!.has(above)),
+        `what ${folder} imports`,
+      ).toEqual([]);
     expect(circles(edges)).toEqual([]);
   });
 });

@@ -5,7 +5,7 @@ import { BadUpdate, type Fault } from '../ledger/bad-update.ts';
 import { expiryOf } from '../ledger/coin.ts';
 import { archivedLine, createdLine, ITEM_BYTES, itemOf } from '../ledger/digest.ts';
 import { contractIdHash } from '../ledger/ledger-ids.ts';
-import type { CoinEntity, Entity } from '../ledger/templates.ts';
+import { type CoinEntity, type Entity, TEMPLATES } from '../ledger/templates.ts';
 import { parseLedgerTime } from '../ledger/time.ts';
 import {
   type Checkpoint,
@@ -22,8 +22,9 @@ import { LINE_BYTES_MAX } from './limits.ts';
 import type { Message } from './source.ts';
 
 /**
- * A batch of consecutive messages as the decode threads hand it to the writer, by a structured clone. An object for each message
- * would cost more than to decode it, and one for each coin a third of that: both are rows of numbers. `messageAt` makes the objects.
+ * A batch of consecutive messages as the decode threads hand it to the writer, by a structured clone. To clone an object for each
+ * message would take longer than to decode it, and one for each coin a third of the time of decoding it: both are rows of
+ * numbers. `messageAt` makes the objects.
  */
 export interface DecodedBatch {
   readonly length: number;
@@ -33,7 +34,7 @@ export interface DecodedBatch {
   readonly text: string;
   readonly lanes: readonly string[];
   readonly headers: readonly UpdateHeader[];
-  /** The seed of an update; other messages as a whole. */
+  /** `seed` of an update of a snapshot import; other messages as a whole. */
   readonly parts: readonly (UpdatePart | OtherContent)[];
   readonly events: EventColumns;
   /** The messages' own bytes, one after the other, for hashes and dead letters. */
@@ -70,9 +71,9 @@ interface EventColumns {
 /** The columns of an event's row. The next four number entries of their lists, TEXT of `others` where KIND is 0. */
 const [KIND, TEXT, VALUE, ORIGIN, ITEM, ID_HASH, CREATED_AT, NODE] = [0, 1, 2, 3, 4, 5, 6, 7] as const;
 const EVENT_COLUMNS = NODE + 1;
-/** Behind ARCHIVE the kind goes on by the entity of the contract. */
+/** The kind of an archive is ARCHIVE plus the index of its entity in ARCHIVED. */
 const [OTHER, AMULET, LOCKED_AMULET, ARCHIVE] = [0, 1, 2, 3] as const;
-const ARCHIVED: readonly (Entity | null)[] = ['Amulet', 'LockedAmulet', 'OpenMiningRound', null];
+const ARCHIVED: readonly (Entity | null)[] = [...(Object.keys(TEMPLATES) as Entity[]), null];
 
 export interface DecodedMessage {
   readonly lane: string;

@@ -17,8 +17,9 @@ export interface Snapshot {
 }
 
 /**
- * The interface to a store: views.db (views/read/) or PostgreSQL (scale/). All facts of one question are of one moment, so an
- * answer is consistent; fees, sums and texts are computed from them in this folder, the same for every store.
+ * The interface to a store: views.db (views/read/) or PostgreSQL (scale/). All facts of one lookup are of one moment; a question
+ * of several lookups reads sealed snapshots, which never change. Fees, sums and texts are computed from facts in this folder,
+ * the same for every store.
  */
 export interface HoldingsStore {
   facts<K extends FactKind>(lookup: Lookup<K>): Promise<Facts<K>>;

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
-import { type AddressInfo, isIP, isIPv6 } from 'node:net';
+import { type AddressInfo, isIP, isIPv6, type Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getRequestListener, type HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
@@ -237,21 +237,25 @@ export const ANSWERS_BYTES_MAX = 256 * 2 ** 20;
 export type HoldAnswer = (c: Context, text: string) => void;
 
 export function createAnswerHold(bytesMax: number) {
-  let writing = 0;
+  /** The bytes of each connection: one that is closed never closes the responses that wait behind another. */
+  const writing = new Map<Socket, number>();
+  const bytes = (): number => writing.values().reduce((sum, each) => sum + each, 0);
   const hold: HoldAnswer = (c, text) => {
-    const response: ServerResponse | undefined = c.env?.outgoing;
-    if (response === undefined) return;
-    if (writing + text.length > bytesMax)
+    const { incoming, outgoing }: Partial<HttpBindings> = c.env ?? {};
+    if (incoming === undefined || outgoing === undefined || incoming.socket.destroyed) return;
+    const { socket } = incoming;
+    const others = bytes();
+    if (others + text.length > bytesMax)
       throw new HttpFault(
         503,
-        `${writing} bytes of answers are being written to slow clients, and at most ${bytesMax} may be; try again later`,
+        `${others} bytes of answers are being written to slow clients, and at most ${bytesMax} may be; try again later`,
       );
-    writing += text.length;
-    response.once('close', () => {
-      writing -= text.length;
-    });
+    if (!writing.has(socket)) socket.once('close', () => writing.delete(socket));
+    const add = (length: number): unknown => writing.set(socket, (writing.get(socket) ?? 0) + length);
+    add(text.length);
+    outgoing.once('close', () => writing.has(socket) && add(-text.length));
   };
-  return { hold, bytes: () => writing };
+  return { hold, bytes };
 }
 
 /**

@@ -88,7 +88,7 @@ export class DecodePool implements AsyncDisposable {
     const decoder = isHere ? undefined : this.#idleDecoder();
     this.#decodedBytes += bytes;
     if (decoder === undefined)
-      return decodeTimed(messages, { raw: this.#buffer(0), migrationId: this.#migrationId, move });
+      return decodeTimed(messages, { raw: this.#buffer(bytes), migrationId: this.#migrationId, move });
     decoder.underWay += 1;
     try {
       const sent = sendable(messages, this.#buffer(bytes));

@@ -21,10 +21,6 @@ export function isPartyId(text: string): boolean {
   );
 }
 
-/**
- * Contract and update ids as bytes: lower-case hex of even length is packed, two characters to a byte; any other id is
- * UTF-8. A flag tells them apart (in SQLite a packed id is a BLOB, any other TEXT).
- */
 /** The value of a lower-case hex digit by its character code; -1 for every other character. */
 const HEX_DIGIT = Int8Array.from({ length: 128 }, (_, code) => '0123456789abcdef'.indexOf(String.fromCharCode(code)));
 
@@ -42,7 +38,7 @@ export function packHex(id: string, target: Uint8Array, start: number): boolean 
   return true;
 }
 
-/** An id as SQLite keeps it. */
+/** An id as SQLite keeps it: lower-case hex of even length packed in a BLOB, any other as TEXT. */
 export type StoredId = Buffer | string;
 
 export function storedId(id: string): StoredId {

@@ -140,7 +140,7 @@ function twoDigits(value: number): string {
  * (docs/rules.md, rule 6).
  */
 export interface ClockRules {
-  /** Our clock, microseconds: one reading per chunk. */
+  /** Our clock, microseconds: one reading for a range of messages. */
   readonly now: Micros;
   readonly recordTimeAheadMaxUs: number;
   readonly recordTimeGapMaxUs: number;

@@ -88,7 +88,7 @@ export const WRITING = {
 };
 
 /**
- * Options of every thread that decodes. With semi-spaces of 8 MiB nearly all of what a chunk was decoded from is dead when they
+ * Options of every thread that decodes. With semi-spaces of 8 MiB nearly all of what a batch was decoded from is dead when they
  * are full; smaller ones are collected four times as often, at the same cost each.
  */
 export const DECODING = { ...WRITING, resourceLimits: { maxYoungGenerationSizeMb: 24 } };
@@ -177,7 +177,7 @@ export function startThread<C extends ThreadContract>(file: URL, options: Thread
 
   return {
     async call(request, argument, moved) {
-      if (hasEnded) throw death;
+      if (hasEnded) throw whyEnded(0);
       const id = ++lastId;
       post({ type: 'request', name: request, id, argument }, moved);
       const { promise, ...settle } = Promise.withResolvers<Answer<C, typeof request>>();

@@ -41,7 +41,7 @@ describe('a damaged page', () => {
     await replayInto(data, [feed], { snapshotPeriodUs: null });
     const listed = await holdfast('snapshots', '--json', '--data', data);
     const [{ migration_id, record_time }] = JSON.parse(listed.stdout);
-    damage(join(data, 'views.db'), ['snapshot', 'owner_total']);
+    damage(join(data, 'views.db'), ['snapshot', 'total']);
     // A writer reads where each migration's digests continue, and so does not even start.
     await using service = await startService(['--data', data, '--read-only']);
     const question = { migration_id, record_time, owner_party_ids: ['a::b'] };
@@ -66,7 +66,7 @@ describe('a damaged page', () => {
     const data = folder.at('damaged-anywhere');
     await replayInto(data, [feed], { snapshotPeriodUs: null });
     const whole = readFileSync(join(data, 'views.db'));
-    for (const table of ['snapshot', 'holding', 'owner_total', 'setting']) {
+    for (const table of ['snapshot', 'holding', 'total', 'setting']) {
       writeFileSync(join(data, 'views.db'), whole);
       damage(join(data, 'views.db'), [table]);
       const verified = await holdfast('verify', '--data', data);
@@ -82,7 +82,7 @@ describe('a damaged page', () => {
   it('ends what meets it with 1 and one line that says what to do', async () => {
     const data = folder.at('damaged');
     await replayInto(data, [feed], { snapshotPeriodUs: null });
-    damage(join(data, 'views.db'), ['held', 'owner_total']);
+    damage(join(data, 'views.db'), ['held', 'total']);
     const more = folder.writeLines('more.ndjson', linesOf(randomLedger(oddLedger(72)), 'scan'));
     const says = /^holdfast: --data .*: a database there is damaged: `holdfast verify` names what; .*malformed\)$/;
     for (const args of [

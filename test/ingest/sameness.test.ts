@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { expectSound } from '../support/ledger/fault-feed.ts';
 import { type HistoryItem, importsOfOne } from '../support/ledger/history.ts';
 import { oddLedger } from '../support/ledger/options.ts';
 import { createRandom } from '../support/ledger/random.ts';
@@ -6,7 +7,7 @@ import { randomLedger } from '../support/ledger/random-ledger.ts';
 import { soakCount } from '../support/program/soak.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { type Cuts, linesOf, replayInto } from '../support/views/replayed.ts';
-import { dumpViews } from '../support/views/views-dump.ts';
+import { dumpViews, epochFacts } from '../support/views/views-dump.ts';
 
 const LEDGERS = soakCount(2);
 const seeds = Array.from({ length: LEDGERS }, (_, seed) => seed);
@@ -62,6 +63,15 @@ describe.each(seeds)('the tables of random ledger %i are the same', (seed) => {
       const name = JSON.stringify(cut).replaceAll(/\W+/g, '-');
       expect(await tablesAfter(directory, name, { files: [lines], ...cut }), name).toEqual(whole);
     }
+    // Which epoch a row is in depends on where batches end; nothing else does.
+    const rows = dumpViews(directory.at('whole'), { epochs: false });
+    for (const epochEvents of [7, 50, 300]) {
+      const name = `epochs of ${epochEvents}`;
+      await tablesAfter(directory, name, { files: [lines], chunkBytes: 20_000, batchEventsMax: 7, epochEvents });
+      expect(dumpViews(directory.at(name), { epochs: false }), name).toEqual(rows);
+      const { closed, gone, cleared } = epochFacts(directory.at(name));
+      expect(Math.min(closed, gone, cleared), name).toBeGreaterThan(0);
+    }
   });
 
   it('with updates delivered again: a line twice, the whole file twice, files that overlap', async () => {
@@ -78,9 +88,9 @@ describe.each(seeds)('the tables of random ledger %i are the same', (seed) => {
     expect(await tablesAfter(directory, 'again and again', { files: [again], ...cut })).toEqual(once);
   });
 
-  it('interrupted between batches again and again, and resumed', async () => {
+  it('interrupted between batches again and again, and resumed, in small epochs', async () => {
     using directory = temporaryDirectory();
-    const once = await tablesAfter(directory, 'once', { files: [lines] });
+    await tablesAfter(directory, 'once', { files: [lines] });
     const feed = directory.at('once-0.ndjson');
     let stops = 0;
     for (let going = true; going; ) {
@@ -90,6 +100,7 @@ describe.each(seeds)('the tables of random ledger %i are the same', (seed) => {
       await replayInto(directory.at('resumed'), [feed], {
         chunkBytes: 1_000 + random.below(10_000),
         batchEventsMax: 1 + random.below(20),
+        epochEvents: 5 + random.below(40),
         migrationId,
         signal: stop.signal,
         onProgress: () => {
@@ -101,7 +112,9 @@ describe.each(seeds)('the tables of random ledger %i are the same', (seed) => {
       if (going) stops += 1;
     }
     expect(stops).toBeGreaterThan(3);
-    expect(dumpViews(directory.at('resumed'))).toEqual(once);
+    const [resumed, once] = ['resumed', 'once'].map((name) => dumpViews(directory.at(name), { epochs: false }));
+    expect(resumed).toEqual(once);
+    await expectSound(directory.at('resumed'));
   });
 
   it('among thousands of lines that are ignored', async () => {

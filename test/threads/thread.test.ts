@@ -99,7 +99,7 @@ describe('a thread that ends', () => {
     const underWay = thread.call('untilStopped', null);
     await thread[Symbol.asyncDispose]();
     expect([await underWay, await thread.ended, thread.hasEnded]).toEqual(['stopped', null, true]);
-    await expect(thread.call('bytesLeft', null)).rejects.toThrow('the example thread was stopped');
+    await expect(thread.call('bytesLeft', null)).rejects.toMatchObject({ message: 'the example thread was stopped' });
   });
 
   it('is not waited for longer than its time of grace', async () => {

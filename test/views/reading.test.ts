@@ -11,8 +11,9 @@ import type { Question } from '../../src/holdings/question.ts';
 import { readChanges } from '../../src/views/read/insight-reader.ts';
 import { startReaderThreads } from '../../src/views/read/reader-thread.ts';
 import { createRankings } from '../../src/views/read/server-answers.ts';
-import { NOT_BOUNDED } from '../../src/views/read/stored-snapshots.ts';
+import { BEGINNING, type IntervalEnd, NOT_BOUNDED } from '../../src/views/read/stored-snapshots.ts';
 import { openEventLoopStore, openViewsStore } from '../../src/views/read/views-store.ts';
+import { NO_EPOCHS } from '../../src/views/store/account-epochs.ts';
 import { fixture, readExpected } from '../support/http/expected-answers.ts';
 import { makeDataDirectory } from '../support/http/holdings-service.ts';
 
@@ -116,16 +117,16 @@ describe("the store of a server's event loop", () => {
 test('a change at the first snapshot of all, that of 1970-01-01, is in the list in either order', () => {
   const version = { seq: 1, totals: { unlocked: 5n, locked: 0n, contracts: 1 } };
   const versions = {
-    at: (_: number, seq: number) => (seq < 1 ? null : version),
+    at: (_: unknown, { seq }: IntervalEnd) => (seq < 1 ? null : version),
     between: () => [version],
-    all: () => [],
   };
   const first = { time: 0, seq: 1 };
-  const grid = { seqBefore: () => 0, seqAt: () => 1, find: () => first };
+  const grid = { before: () => BEGINNING, at: () => ({ seq: 1, epoch: 1 }), find: () => first };
+  const account = { no: 1, epochs: NO_EPOCHS };
   const about = { migrationId: 0, party: 'alice::12', from: 0, to: 0, rows: 10, grid };
   const change = { recordTime: 0, before: NO_COIN, after: version.totals };
   for (const order of ['asc', 'desc'] satisfies Order[])
-    expect(readChanges(versions, 1, { ...about, order })).toEqual({ before: NO_COIN, changes: [change] });
+    expect(readChanges(versions, account, { ...about, order })).toEqual({ before: NO_COIN, changes: [change] });
 });
 
 const dataDir = await makeDataDirectory([fixture('story.scan.ndjson')]);
@@ -166,12 +167,14 @@ describe('reads off the event loop', () => {
     expect(started).toBe(3);
   });
 
-  test('leave nothing on the signal of a request, which may be that of many pages', async () => {
+  test('bring back faults, and leave nothing on the signal of a request, which may be that of many pages', async () => {
     await using threads = startReaderThreads(options);
     const { signal } = new AbortController();
     for (let page = 0; page < 20; page++) await threads.json(state, signal);
     const fails = { ...state, query: { ...state.query, recordTime: 1n } } as Question;
-    await expect(threads.json(fails, signal)).rejects.toThrow(HoldingsFault);
+    const failed = threads.json(fails, signal);
+    await expect(failed).rejects.toThrow(HoldingsFault);
+    await expect(failed).rejects.toMatchObject({ code: 'no_snapshot_at' });
     expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
@@ -182,13 +185,6 @@ describe('reads off the event loop', () => {
     expect(refused.length).toBeGreaterThan(0);
     expect(refused[0]).toMatchObject({ code: 'not_begun', message: 'too many reads are waiting; try again later' });
     expect(JSON.parse(await threads.json(state)).created_events).toEqual(last.state_v1);
-  });
-
-  test('bring back the fault of an answer', async () => {
-    await using threads = startReaderThreads(options);
-    const missing = threads.json({ answer: 'state v1', query: { ...state.query, migrationId: 9n } as never });
-    await expect(missing).rejects.toThrow(HoldingsFault);
-    await expect(missing).rejects.toMatchObject({ code: 'no_snapshot_at' });
   });
 
   test('end at their time limit with a 503, and others are answered after them', async () => {
@@ -209,7 +205,8 @@ describe('reads off the event loop', () => {
     const [gone, others] = [new AbortController(), Array.from({ length: 4 }, () => threads.json(state))];
     const abandoned = threads.json(state, gone.signal);
     gone.abort();
-    await expect(abandoned).rejects.toMatchObject({ code: 'not_begun', message: 'the client went away' });
+    for (const read of [abandoned, threads.json(state, gone.signal)])
+      await expect(read).rejects.toMatchObject({ code: 'not_begun', message: 'the client went away' });
     expect(new Set(await Promise.all(others)).size).toBe(1);
   });
 

@@ -82,9 +82,10 @@ describe('rule 9: reassignments and repeated creates', () => {
     expect((await outcome(text)).counts.createsRepeated).toBe(1);
     const feed = directory.writeLines('feed.ndjson', linesOf(parseLedger(text), 'scan'));
     await replayInto(directory.at('data'), [feed]);
-    const { holding, template } = dumpViews(directory.at('data'));
+    const { holding, template, ledger_update: updates } = dumpViews(directory.at('data'));
     expect(holding).toHaveLength(1);
-    expect(holding?.[0]).toContain('"first"');
+    expect(holding?.[0]).toMatch(/ \| 1 \| null$/);
+    expect(updates?.[0]).toMatch(/^1 \|.*"first"/);
     expect(template?.[0]).toBe('1 | "package:Splice.Amulet:Amulet" | "splice-amulet"');
   });
 

@@ -14,7 +14,7 @@ const check = (_: string, ledger: string, wanted: string): Promise<void> => expe
 
 /** The rules of time and order (docs/rules.md), a small ledger each. */
 const INCREASE = ledgerCases(`
-skips and counts what is at or before the last update applied | 00:01 =a : +a alice 10 / 00:02 =b : +b bob 20 / 00:02 =b : +b bob 20 / 00:01 =a : +a alice 10 / 00:01:30 =late : +c carol 30 / 00:11 : -b | m0 00:10: alice 10, bob 20 & updates 3 & redelivered 3
+skips and counts what is at or before the last update applied | 00:01 =a : +a alice 10 / 00:02 =b : +b bob 20 / 00:02 =b : +b bob 20 / 00:01 =a : +a alice 10 / 00:01:30 =late : / 00:11 : -b | m0 00:10: alice 10, bob 20 & updates 3 & redelivered 3
 knows what is redelivered in the next file | 00:01 =a : +a alice 10 / 00:02 =b : +b bob 20 // 00:02 =b : +b bob 20 / 00:12 =c : -a | m0 00:10: alice 10, bob 20
 knows what is redelivered in an older file | 00:01 =a : +a alice 10 / 00:02 =b : +b bob 20 / 00:12 =c : -a // 00:01 =a : +a alice 10 / 00:02 =b : +b bob 20 | m0 00:10: alice 10, bob 20
 calls an update before the first one known of its synchronizer disorder, and one at its time a redelivery | 00:02 =b : +b bob 20 / 00:12 =c : -b / 00:02 =b : +b bob 20 / 00:01:59.999999 =a : +a alice 10 | halted line 4: given "2025-02-12T00:01:59.999999Z", expected a time from 2025-02-12T00:02:00Z on, that of the first update known of this synchronizer & m0 00:10: bob 20 & updates 2 & redelivered 1

@@ -5,6 +5,7 @@ import { makeDataDirectory, openForReading, openForWriting, viewsFile } from '..
 import { rowOrder } from '../../src/views/store/row-order.ts';
 import { addTo } from '../../src/views/store/stored-rows.ts';
 import { HashIndex, NUMBER_MAX } from '../../src/views/write/contracts.ts';
+import { Epochs } from '../../src/views/write/epochs.ts';
 import { passSorted } from '../../src/views/write/open-items.ts';
 import { Owners, sumsOf } from '../../src/views/write/owner-sums.ts';
 import { loadState, newMigration } from '../../src/views/write/state.ts';
@@ -19,15 +20,19 @@ const PER_BATCH = 20_000;
 it('owners that were forgotten come back with their number and their sums', () => {
   using directory = temporaryDirectory();
   makeDataDirectory(directory.at('data'));
-  const db = openForWriting(directory.at('data'), { snapshotPeriodUs: null, dso: null, migrationId: null });
+  const db = openForWriting(directory.at('data'), { snapshotPeriodUs: null, dso: 'dso::1220', migrationId: null });
   const state = loadState(db);
   const migration = newMigration(3);
   state.migrations.set(3, migration);
-  const owners = new Owners(db, state);
+  const epochs = new Epochs(db);
+  const owners = new Owners(db, state, epochs);
   const batch = (from: number, apply: (number: number) => void): void => {
     for (let number = from; number < from + PER_BATCH; number++) apply(number);
-    db.transaction(() => owners.flush())();
-    owners.afterCommit();
+    db.transaction(() => {
+      owners.flush();
+      epochs.flush(1);
+    })();
+    for (const part of [owners, epochs]) part.afterCommit();
   };
   const party = (number: number): string => `owner-${number}::1220`;
   const add = (number: number): void => {
@@ -45,11 +50,11 @@ it('owners that were forgotten come back with their number and their sums', () =
     expect(owner.unlocked).toMatchObject({ count: 2, amount: BigInt(2 * number), rate: 2n, rateRound: 4n });
     expect(BigInt(owner.unlocked.expiryBound)).toBe(BigInt(number));
   }
-  expect(db.prepare('SELECT count(*) AS count, max(id) AS most FROM owner').get()).toEqual({
+  expect(db.prepare('SELECT count(*) AS count, max(id) AS most FROM account').get()).toEqual({
     count: OWNERS,
     most: OWNERS,
   });
-  expect(state.nextOwner).toBe(OWNERS + 1);
+  expect(state.nextAccount).toBe(OWNERS + 1);
   db.close();
 });
 

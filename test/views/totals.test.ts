@@ -74,7 +74,7 @@ describe('the version of an owner', () => {
     ['ends within a number', [1, 0x81]],
     ['has bytes after its end', [0, 0, 0]],
   ])('is refused where it %s', (_, bytes) => {
-    expect(() => decodeVersion(Uint8Array.from(bytes))).toThrow(/owner_total version/);
+    expect(() => decodeVersion(Uint8Array.from(bytes))).toThrow(/version of total/);
   });
 });
 

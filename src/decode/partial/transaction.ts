@@ -45,7 +45,7 @@ export interface PartialRead {
   readonly next: number;
 }
 
-/** How much of a text of many messages is copied at once: some dozens of the usual ones. */
+/** How much of a page is copied at once: some dozens of the usual messages. A single message is copied whole. */
 const WINDOW_BYTES = 2 ** 18;
 
 const CREATED = pieceOf('"created_event"');
@@ -168,7 +168,7 @@ const names = new KnownTexts(256);
 const tree = new EventTree();
 let found: Wire[] = [];
 
-/** The part of a text that was loaded last. */
+/** The part of a page that was loaded last, in which its next messages are looked for; a single message is its own window. */
 let window: Uint8Array = new Uint8Array(0);
 let windowText: Uint8Array = window;
 let windowStart = 0;

@@ -58,15 +58,16 @@ export function createPageReader(db: Database) {
        WHERE no IS NULL OR (created_at, ${ID}) > (@createdAt, @id) ORDER BY created_at, ${ID} LIMIT @rows`,
     )
     .pluck();
-  const tokenRow = db.prepare<{ no: bigint; seq: number; migrationId: number }, Start>(
+  const tokenRow = db.prepare<{ no: bigint; seq: number; migrationId: number; last: number }, Start>(
     `SELECT h.created_at AS createdAt, ${ID} AS id FROM holding h JOIN account a ON a.id = h.account
      WHERE h.no = @no AND a.instrument = (SELECT coin FROM migration WHERE migration_id = @migrationId) AND h.created_seq <= @seq
-       AND NOT EXISTS (SELECT 1 FROM gone WHERE gone.no = h.no) AND (EXISTS (
+       AND (EXISTS (
          SELECT 1 FROM held WHERE epoch = (SELECT max(no) FROM epoch WHERE first_no <= @no)
            AND account = h.account AND created_at = h.created_at AND no = h.no)
+         AND NOT EXISTS (SELECT 1 FROM gone WHERE gone.no = h.no)
        OR EXISTS (
          SELECT 1 FROM epoch e CROSS JOIN spent s ON s.epoch = e.no AND s.account = h.account AND s.archived_seq > @seq
-           AND s.created_at = h.created_at AND s.no = h.no))`,
+           AND s.created_at = h.created_at AND s.no = h.no WHERE e.no >= @last))`,
   );
   const contract = db
     .prepare<[number], ContractRow>(
@@ -144,8 +145,8 @@ export function createPageReader(db: Database) {
     snapshot: StoredSnapshot,
     { owners, after, pageSize }: Pick<Lookup<'page'>, 'owners' | 'after' | 'pageSize'>,
   ): PageFacts => {
-    const { migrationId, seq } = snapshot;
-    const start = after === null ? FIRST : tokenRow.get({ no: after, seq, migrationId });
+    const { migrationId, seq, epoch: last } = snapshot;
+    const start = after === null ? FIRST : tokenRow.get({ no: after, seq, migrationId, last });
     if (start === undefined) return { found: 'no such token' };
     const rows = pageSize + 1;
     const found = [...new Set(owners)].flatMap((party) => accounts.ofParty(migrationId, party) ?? []);

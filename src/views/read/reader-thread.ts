@@ -146,6 +146,7 @@ export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }:
     const deadline = setTimeout(() => stop(read, late), WAIT_MS_MAX);
     signal?.addEventListener('abort', leave);
     waiting.add(read);
+    if (signal?.aborted === true) leave();
     startReaders(THREADS);
     askNext();
     try {

@@ -27,7 +27,7 @@ import {
 /** The views of a data directory. Readers never wait for the writer (WAL). */
 export interface ViewsStore extends HoldingsStore, Disposable {}
 
-/** Opens the views for a single reader, with a transaction for each question; throws a Refusal where there are none. */
+/** Opens the views for a single reader, with a transaction for each lookup; throws a Refusal where there are none. */
 export function openViewsStore(dataDir: string): ViewsStore {
   return openStore(dataDir, { rows: Infinity, isShared: false });
 }

@@ -79,7 +79,7 @@ export class BulkRows {
     this.#values = Array<Stored>(rows * columns).fill(null);
   }
 
-  /** `insert` is everything before VALUES, such as `INSERT INTO active`. */
+  /** `insert` is everything before VALUES, such as `INSERT INTO held`. */
   static inserting(db: Database, insert: string, columns: number): BulkRows {
     return new BulkRows(db, columns, ROWS, (values) => `${insert} ${values}`);
   }
@@ -235,7 +235,7 @@ export function decodeVersion(v: Uint8Array): { unlocked: Sums; locked: Sums } {
   const reader = { bytes: v, at: 0 };
   const unlocked = readSums(reader);
   const locked = reader.at < v.length ? readSums(reader) : NO_SUMS;
-  if (reader.at !== v.length) throw new Error('an total version has bytes after its end');
+  if (reader.at !== v.length) throw new Error('a version of total has bytes after its end');
   return { unlocked, locked };
 }
 
@@ -262,7 +262,7 @@ function readNumber(reader: ByteReader): bigint {
     let scale = 1;
     for (let i = 0; i < 7; i++) {
       const byte = reader.bytes[reader.at++];
-      if (byte === undefined) throw new Error('an total version ends too early');
+      if (byte === undefined) throw new Error('a version of total ends too early');
       low += (byte & 127) * scale;
       if (byte < 128) return value + (BigInt(low) << shift);
       scale *= 128;

@@ -118,7 +118,7 @@ CREATE TABLE epoch(
   no INTEGER PRIMARY KEY,               -- from 1
   first_no INTEGER NOT NULL,            -- of its coins
   events INTEGER NOT NULL,
-  min_created INTEGER, max_created INTEGER,  -- bounds of created_at in its rows of held; null where it never had one
+  min_created INTEGER, max_created INTEGER,  -- bounds of created_at of its coins, the archived ones included; null where it has had none
   held INTEGER NOT NULL, gone INTEGER NOT NULL  -- how many rows of each
 ) STRICT;
 

@@ -1,76 +1,54 @@
 import { hasEpoch } from '../store/account-epochs.ts';
 import { differsIn, type VerifyContext, type VerifyStep } from './verify-context.ts';
 
-interface EpochRow {
-  readonly no: bigint;
-  readonly firstNo: bigint;
-  readonly minCreated: bigint | null;
-  readonly maxCreated: bigint | null;
-  readonly held: bigint;
-  readonly gone: bigint;
-}
-
-interface HeldFacts {
-  readonly rows: bigint;
-  readonly gone: bigint;
-  /** Null without rows. */
-  readonly firstNo: bigint | null;
-  readonly lastNo: bigint;
-  readonly minCreated: bigint;
-  readonly maxCreated: bigint;
-}
+type EpochRow = Readonly<Record<'no' | 'firstNo' | 'least' | 'most' | 'held' | 'gone', bigint>>;
+/** Of an epoch's rows of `held`: null but for the counts where there are none. */
+type HeldFacts = Readonly<Record<'rows' | 'gone' | 'rowsOfGone' | 'firstNo' | 'lastNo' | 'least' | 'most', bigint>>;
 
 /**
- * What is derived for epochs (docs/store.md): the epochs of each account, without which rows are not found, the counts of `epoch`, and
- * that each coin of `gone` has its row of `held`.
+ * What is derived for epochs (docs/store.md): the epochs of each account, without which rows are not found, the counts and bounds of
+ * `epoch`, and that each coin of `gone` has its row of `held`.
  */
 export function* verifyEpochs(context: VerifyContext): Generator<VerifyStep> {
   const { db } = context;
+  const bitsOf = db.prepare<[bigint], Buffer>('SELECT bits FROM account_epochs WHERE account = ?').pluck();
+  const isAccount = db.prepare<[bigint], bigint>('SELECT 1 FROM account WHERE id = ?').pluck();
   const epochs = db
     .prepare<[], EpochRow>(
-      `SELECT no, first_no AS firstNo, min_created AS minCreated, max_created AS maxCreated, held, gone
+      `SELECT no, first_no AS firstNo, coalesce(min_created, 1 << 62) AS least, coalesce(max_created, -1) AS most, held, gone
        FROM epoch ORDER BY no`,
     )
     .all();
   const known = new Set(epochs.map(({ no }) => no));
-  const bitsOf = db.prepare<[bigint], Buffer>('SELECT bits FROM account_epochs WHERE account = ?').pluck();
-  const isAccount = db.prepare<[bigint], bigint>('SELECT 1 FROM account WHERE id = ?').pluck();
   for (const table of ['held', 'spent', 'total']) {
-    const pairs = db
-      .prepare<[], [epoch: bigint, account: bigint]>(`SELECT DISTINCT epoch, account FROM ${table}`)
-      .raw();
+    const pairs = db.prepare<[], [bigint, bigint]>(`SELECT DISTINCT epoch, account FROM ${table}`).raw();
     for (const [epoch, account] of pairs.iterate()) {
-      if (!known.has(epoch)) differsIn(context, 'epoch')(`a row of epoch ${epoch}, which ${table} names`, 'none');
-      if (isAccount.get(account) === undefined)
-        differsIn(context, 'account')(`a row of account ${account}, which ${table} names`, 'none');
-      if (!hasEpoch(bitsOf.get(account) ?? Buffer.alloc(0), Number(epoch)))
-        differsIn(context, 'account_epochs')(`epoch ${epoch} for account ${account}, which ${table} has there`, 'none');
+      const row = `a row of account ${account} in epoch ${epoch}, as ${table} has`;
+      if (!known.has(epoch)) differsIn(context, 'epoch')(row, 'no such epoch');
+      if (isAccount.get(account) === undefined) differsIn(context, 'account')(row, 'no such account');
+      const isNoted = hasEpoch(bitsOf.get(account) ?? Buffer.alloc(0), Number(epoch));
+      if (!isNoted) differsIn(context, 'account_epochs')(row, 'not noted');
     }
   }
-  const heldOf = db.prepare<[bigint], HeldFacts>(
-    `SELECT count(*) AS rows, coalesce(sum(EXISTS (SELECT 1 FROM gone WHERE gone.no = held.no)), 0) AS gone, min(no) AS firstNo,
-       max(no) AS lastNo, min(created_at) AS minCreated, max(created_at) AS maxCreated FROM held WHERE epoch = ?`,
+  const heldOf = db.prepare<{ no: bigint; from: bigint; end: bigint }, HeldFacts>(
+    `SELECT count(*) AS rows, coalesce(sum(EXISTS (SELECT 1 FROM gone WHERE gone.no = held.no)), 0) AS gone,
+       (SELECT count(*) FROM gone WHERE no >= @from AND no < @end) AS rowsOfGone, min(no) AS firstNo, max(no) AS lastNo,
+       min(created_at) AS least, max(created_at) AS most FROM held WHERE epoch = @no`,
   );
-  const goneOf = db.prepare<[bigint, bigint], bigint>('SELECT count(*) FROM gone WHERE no >= ? AND no < ?').pluck();
-  for (const [i, epoch] of epochs.entries()) {
-    const { no, firstNo, held, gone, minCreated, maxCreated } = epoch;
+  for (const [i, { no, firstNo: from, held, gone, least, most }] of epochs.entries()) {
     const end = epochs[i + 1]?.firstNo ?? 2n ** 63n - 1n;
-    const found = heldOf.get(no)!;
-    const compare = (expected: string, given: unknown, isRight: boolean): void => {
-      if (!isRight) differsIn(context, 'epoch')(`epoch ${no}: ${expected}`, given);
-    };
-    compare(`held ${found.rows}, as held has`, held, held === found.rows);
-    compare(`gone ${found.gone}, the rows of held that are in gone`, gone, gone === found.gone);
-    compare(
-      `${found.gone} rows of gone, as held has`,
-      goneOf.get(firstNo, end),
-      goneOf.get(firstNo, end) === found.gone,
-    );
-    if (found.firstNo === null) continue;
-    const inRange = found.firstNo >= firstNo && found.lastNo < end;
-    compare(`coins ${firstNo} to ${end - 1n} in held`, `${found.firstNo} to ${found.lastNo}`, inRange);
-    const bounds = minCreated !== null && minCreated <= found.minCreated && maxCreated! >= found.maxCreated;
-    compare(`times from ${found.minCreated} to ${found.maxCreated}`, `${minCreated} to ${maxCreated}`, bounds);
+    const found = heldOf.get({ no, from, end })!;
+    const differs = differsIn(context, 'epoch', `epoch ${no}`);
+    if (held !== found.rows || gone !== found.gone || gone !== found.rowsOfGone)
+      differs(
+        `held ${found.rows}, of which gone ${found.gone}`,
+        `held ${held}, gone ${gone}, ${found.rowsOfGone} rows of gone`,
+      );
+    if (found.rows === 0n) continue;
+    if (from > found.firstNo || end <= found.lastNo)
+      differs(`coins ${from} to ${end - 1n} in held`, `${found.firstNo} to ${found.lastNo}`);
+    if (least > found.least || most < found.most)
+      differs(`bounds of ${found.least} and ${found.most}`, `${least} to ${most}`);
   }
   yield { phase: 'epochs', done: epochs.length, total: epochs.length };
 }

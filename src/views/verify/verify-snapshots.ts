@@ -47,15 +47,22 @@ export function* readSealed(context: VerifyContext): Generator<VerifyStep> {
     }
     const differs = differsIn(context, 'snapshot', `migration ${migrationId}, ${timeText(recordTime)}`);
     if (seq !== BigInt(rows.length)) differs(`seq ${rows.length}`, seq);
+    const { epoch } = rows.at(-2) ?? row;
+    if (row.epoch < epoch) differs(`epoch ${epoch} or later, as the snapshot before it`, row.epoch);
     if (!isLedgerTime(recordTime)) differs('a time in 1970-2200', recordTime);
   }
-  const openSeqs = db.prepare<[], [bigint, bigint]>('SELECT migration_id, open_seq FROM migration').raw();
-  const open = new Map(openSeqs.all());
-  for (const migrationId of new Set([...sealed.keys(), ...open.keys()])) {
-    const expected = BigInt((sealed.get(migrationId)?.length ?? 0) + 1);
-    const found = open.get(migrationId);
-    if (found !== expected)
-      differsIn(context, 'migration', `migration ${migrationId}`)(`open_seq ${expected}`, found ?? 'none');
+  const open = db
+    .prepare<[], { id: bigint; seq: bigint; epoch: bigint }>(
+      'SELECT migration_id AS id, open_seq AS seq, open_epoch AS epoch FROM migration',
+    )
+    .all();
+  for (const migrationId of new Set([...sealed.keys(), ...open.map(({ id }) => id)])) {
+    const rows = sealed.get(migrationId) ?? [];
+    const [expected, found] = [BigInt(rows.length + 1), open.find(({ id }) => id === migrationId)];
+    const differs = differsIn(context, 'migration', `migration ${migrationId}`);
+    if (found?.seq !== expected) differs(`open_seq ${expected}`, found?.seq ?? 'none');
+    const epoch = rows.at(-1)?.epoch;
+    if (found && found.epoch !== (epoch ?? found.epoch)) differs(`open_epoch ${epoch}`, found.epoch);
   }
   yield { phase: 'sealed', done: sealed.size, total: sealed.size };
 }

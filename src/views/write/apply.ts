@@ -146,15 +146,13 @@ function isRedelivered({ batch: { state }, migration, update, lane }: Applying, 
  * never have been applied: it shows nothing of the migration.
  */
 function applyImport(applying: Applying, late: boolean): boolean {
-  const { batch, update, migration, lane } = applying;
+  const { batch, update, migration } = applying;
   if (late && !update.events.every((event) => isActive(batch, migration, event))) {
     const expected = 'no import: its lane was idle, and the others went on without it';
     throw new BadUpdate('overtaken', fieldNameIn(update.format, 'record_time'), 'an import', expected);
   }
   if (migration.timeReached !== null) {
-    // What a snapshot import leaves out is not known; that of a source that resumes is judged by its mark.
-    const isJudged = migration.seededAt === null && (update.seed === undefined || lane.start === null);
-    const isKnown = !isJudged || isKnownImport(applying);
+    const isKnown = !isJudged(applying) || isKnownImport(applying);
     batch.counts.importsLate += 1;
     return isKnown;
   }
@@ -333,6 +331,15 @@ function isCreatedAfter(
 }
 
 /**
+ * Whether a late import must be known. What a migration's own snapshot import leaves out is not known; that of a source that resumes
+ * is judged by its mark. Where not all is known that was archived, the first ones of a lane are judged: until it has shown what is.
+ */
+function isJudged({ migration, update, lane: { furthest, start } }: Applying): boolean {
+  if (migration.seededAt !== null || (update.seed !== undefined && start !== null)) return false;
+  return migration.movementsSince === null || furthest === null || furthest.migrationId < migration.migrationId;
+}
+
+/**
  * Whether the contracts of an import that comes after its migration has begun are known: active, or archived. False where one may be
  * that was archived before this directory kept what shows it. Throws BadUpdate where one was never applied.
  */
@@ -342,8 +349,10 @@ function isKnownImport({ batch, migration, update }: Applying): boolean {
     if (isActive(batch, migration, event) || batch.updates.wasSpent(event.idHash)) continue;
     if (event.kind === 'archive' || !isOurs(batch, event) || event.kind === 'OpenMiningRound') continue;
     if (!isFollowed(batch, event)) continue;
+    const owner = batch.owners.find(migration, event.owner);
+    if (owner !== undefined && batch.contracts.wasArchived(event, owner, 1)) continue;
     isKnown = false;
-    if (migration.movementsSince !== null && batch.owners.find(migration, event.owner) !== undefined) continue;
+    if (owner !== undefined && migration.movementsSince !== null) continue;
     const expected = `a contract that is known in migration ${migration.migrationId}, which has begun: this import was never applied`;
     throw new BadUpdate('before_first', fieldNameIn(update.format, 'contract_id'), event.contractId, expected);
   }

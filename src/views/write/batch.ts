@@ -34,7 +34,7 @@ export class Batch {
   /** `lasting`: what outlives a batch that failed. */
   constructor(
     db: Database,
-    lasting: { active: ActiveIds; savePositions: SavePositions; epochEvents?: number },
+    lasting: { active: ActiveIds; savePositions: SavePositions; epochEvents: number | undefined },
     counts: Counts,
   ) {
     this.#db = db;

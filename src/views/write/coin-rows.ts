@@ -20,7 +20,7 @@ export function createContractFlush(db: Database, epochs: Epochs): (contracts: C
   const noLongerHeld = BulkRows.deleting(db, 'held', ['epoch', 'account', 'created_at', 'no']);
   const forgetHolding = db.prepare('DELETE FROM holding WHERE no = ?');
   /** The update of the coin written last: most create several. */
-  let creator: { readonly id: string | number | null; readonly stored: StoredId | number | null } = {
+  let creator: { readonly id: string | number | null; readonly stored: StoredId | bigint | null } = {
     id: null,
     stored: null,
   };
@@ -40,14 +40,11 @@ export function createContractFlush(db: Database, epochs: Epochs): (contracts: C
     }
     noLongerHeld.finish();
     for (const coin of created) {
+      epochs.addCreated(coin.create.createdAt);
       if (coin.archivedSeq === -1) continue;
       const { no, owner, createdSeq, template, create } = coin;
       const { kind, amount, rate, round, createdAt, node, contractId, extra } = create;
-      if (coin.creator !== creator.id)
-        creator = {
-          id: coin.creator,
-          stored: typeof coin.creator === 'string' ? storedId(coin.creator) : coin.creator,
-        };
+      if (coin.creator !== creator.id) creator = { id: coin.creator, stored: creatorColumn(coin.creator) };
       const locked = kind === 'LockedAmulet' ? 1 : 0;
       const terms = [unitsColumn(amount), unitsColumn(rate), round, createdAt, node, template] as const;
       holding.add(no, owner.no, createdSeq, locked, ...terms, storedId(contractId), creator.stored, extra);
@@ -56,7 +53,7 @@ export function createContractFlush(db: Database, epochs: Epochs): (contracts: C
     const active = created.filter(isActive);
     for (const i of rowOrder(active, ofOwner)) {
       const { owner, no, createdSeq, create } = active[i]!;
-      epochs.addHeld(owner, create.createdAt);
+      epochs.addHeld(owner);
       held.add(
         epochs.newest,
         owner.no,
@@ -77,6 +74,11 @@ export function createContractFlush(db: Database, epochs: Epochs): (contracts: C
     }
     spent.finish();
   };
+}
+
+/** A number is bound as a bigint, because a column of any type would keep it as a REAL. */
+function creatorColumn(creator: number | string | null): StoredId | bigint | null {
+  return typeof creator === 'number' ? BigInt(creator) : creator && storedId(creator);
 }
 
 function spentOf({ owner, archivedSeq, no, createdSeq, create: { createdAt, expiry } }: PendingCoin): SpentRow {

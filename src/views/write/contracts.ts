@@ -56,8 +56,8 @@ type HoldingRow = [bigint, bigint, bigint, bigint, bigint | Buffer, bigint | Buf
 const ID_TEXT = `iif(typeof(contract_id) = 'blob', hex(contract_id), ':' || contract_id)`;
 
 /**
- * The active coins as one batch sees them: those in views.db with the batch's own changes. A chunk's contracts are fetched at
- * once, in key order, before its updates are applied.
+ * The active coins as one batch sees them: those in views.db with the batch's own changes. The contracts of a range of messages
+ * are fetched at once, in key order, before its updates are applied.
  */
 export class Contracts {
   readonly created: PendingCoin[] = [];

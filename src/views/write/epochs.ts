@@ -1,17 +1,27 @@
 import type { Database } from 'better-sqlite3';
-import { hasEpoch, withEpoch } from '../store/account-epochs.ts';
+import { type EpochBits, hasEpoch, withEpoch } from '../store/account-epochs.ts';
 import { BulkRows } from '../store/stored-rows.ts';
-import type { Owner } from './owner-sums.ts';
-import type { MigrationState } from './state.ts';
 
 /** Creates and archives of coins after which an epoch is closed: measured; with more, its pages do not stay in the cache. */
 export const EPOCH_EVENTS = 500_000;
 
-/** An epoch is cleared of archived coins once they are a quarter of its rows of `held`, and so many. */
+/** An epoch is cleared of archived coins once they are a quarter of its rows of `held`, and at least 2,000 of 500,000 events. */
 const GONE_SHARE = 4;
-const GONE_MIN = 2_000;
-/** Rows of `held` that one transaction looks at to clear an epoch: some 50 ms. */
-const CLEARED_ROWS_MAX = 50_000;
+const EVENTS_PER_GONE_MIN = 250;
+/** Of that many events, 50,000 rows of `held` are looked at in one transaction to clear an epoch: some 50 ms. */
+const EVENTS_PER_CLEARED_ROW = 10;
+
+/** An account, and the epochs in which it has rows. */
+interface AccountEpochs {
+  readonly no: number;
+  epochs: EpochBits;
+}
+
+/** The interval that was open at a migration's last commit, and its epoch; 0 where there was none. */
+export interface StoredInterval {
+  readonly openSeq: number;
+  readonly openEpoch: number;
+}
 
 interface EpochRow {
   readonly no: number;
@@ -48,7 +58,7 @@ export class Epochs {
       .all();
     this.#put = db.prepare('INSERT OR REPLACE INTO epoch VALUES (?, ?, ?, ?, ?, ?, ?)');
     this.#gone = BulkRows.inserting(db, 'INSERT INTO gone', 1);
-    this.#clearing = createClearing(db);
+    this.#clearing = createClearing(db, Math.ceil(eventsMax / EVENTS_PER_CLEARED_ROW));
     this.#accountEpochs = BulkRows.inserting(db, 'INSERT OR REPLACE INTO account_epochs', 2);
     if (this.#epochs.length === 0) this.#begin(1, 1);
   }
@@ -74,17 +84,21 @@ export class Epochs {
   }
 
   /** The epoch of an interval's rows: the one that was the newest when it opened. */
-  ofInterval({ stored }: MigrationState, seq: number): number {
+  ofInterval({ stored }: { readonly stored: StoredInterval }, seq: number): number {
     return seq === stored.openSeq ? stored.openEpoch : this.newest;
   }
 
-  /** Notes a row of `held` in the newest epoch. */
-  addHeld(owner: Owner, createdAt: number): void {
+  /** Notes the time of a create, whether it leaves a row of `held` or not: that depends on where a batch ends. */
+  addCreated(createdAt: number): void {
     const { minCreated, maxCreated } = this.#newest;
-    this.#newest.held += 1;
     this.#newest.minCreated = Math.min(minCreated ?? createdAt, createdAt);
     this.#newest.maxCreated = Math.max(maxCreated ?? createdAt, createdAt);
-    this.addAccount(owner, this.newest);
+  }
+
+  /** Notes a row of `held` in the newest epoch. */
+  addHeld(account: AccountEpochs): void {
+    this.#newest.held += 1;
+    this.addAccount(account, this.newest);
   }
 
   /** Counts a row of `held` that was deleted from the newest epoch. */
@@ -111,11 +125,11 @@ export class Epochs {
   }
 
   /** Notes that an account gets rows in an epoch. */
-  addAccount(owner: Owner, epoch: number): void {
-    if (hasEpoch(owner.epochs, epoch)) return;
-    const bits = withEpoch(owner.epochs, epoch);
-    owner.epochs = bits;
-    this.#moved.set(owner.no, bits);
+  addAccount(account: AccountEpochs, epoch: number): void {
+    if (hasEpoch(account.epochs, epoch)) return;
+    const bits = withEpoch(account.epochs, epoch);
+    account.epochs = bits;
+    this.#moved.set(account.no, bits);
   }
 
   /** Clears a closed epoch where many of its coins are gone, and closes the newest one where it is full: the next coin has number `nextNo`. */
@@ -138,9 +152,10 @@ export class Epochs {
 
   /** One epoch a transaction, and of that only a part: the next one goes on. */
   #clear(): void {
+    const goneMin = this.#eventsMax / EVENTS_PER_GONE_MIN;
     const due = this.#epochs
       .slice(0, -1)
-      .filter(({ held, gone }) => gone >= Math.max(held / GONE_SHARE, GONE_MIN))
+      .filter(({ held, gone }) => gone > 0 && gone >= Math.max(held / GONE_SHARE, goneMin))
       .sort((a, b) => b.gone - a.gone);
     const epoch = due.find(({ no }) => no === this.#clearing.epoch) ?? due[0];
     if (epoch === undefined) return;
@@ -161,7 +176,7 @@ type HeldKey = [account: number, createdAt: number, no: number];
 const BEFORE_ALL: HeldKey = [-1, 0, 0];
 
 /** Deletes rows of `held` that are gone, part by part. Where it is in an epoch is only in memory: it may begin again at any time. */
-function createClearing(db: Database) {
+function createClearing(db: Database, rowsMax: number) {
   const rows = db
     .prepare<[number, ...HeldKey, number], [...HeldKey, isGone: number]>(
       `SELECT account, created_at, no, EXISTS (SELECT 1 FROM gone WHERE gone.no = held.no) FROM held
@@ -179,7 +194,7 @@ function createClearing(db: Database) {
     clear(of: number): number {
       if (of !== epoch) [epoch, after] = [of, BEFORE_ALL];
       let cleared = 0;
-      const part = rows.all(epoch, ...after, CLEARED_ROWS_MAX);
+      const part = rows.all(epoch, ...after, rowsMax);
       for (const [account, createdAt, no, isGone] of part) {
         if (isGone === 0) continue;
         held.add(epoch, account, createdAt, no);
@@ -188,7 +203,7 @@ function createClearing(db: Database) {
       }
       held.finish();
       gone.finish();
-      const last = part.length < CLEARED_ROWS_MAX ? undefined : part.at(-1);
+      const last = part.length < rowsMax ? undefined : part.at(-1);
       after = last === undefined ? BEFORE_ALL : [last[0], last[1], last[2]];
       return cleared;
     },

@@ -235,5 +235,5 @@ export function differenceOf(
       if (!archived.has(event.contractId) && !effects.has(effect) && counts(event)) return { event };
     }
   }
-  return effects.isSubsetOf(shown) ? null : 'lacks';
+  return [...effects].every((effect) => shown.has(effect)) ? null : 'lacks';
 }

@@ -3,7 +3,7 @@ import { idText, type StoredId, storedId } from '../../ledger/ledger-ids.ts';
 import type { Entity } from '../../ledger/templates.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { followedIn, parseColumn } from '../store/stored-rows.ts';
-import type { Epochs } from './epochs.ts';
+import type { Epochs, StoredInterval } from './epochs.ts';
 import { type LaneState, loadLanes } from './positions.ts';
 
 /** The updates applied of one synchronizer: since when, and how far. */
@@ -25,15 +25,14 @@ export interface SynchronizerState {
 export interface MigrationState {
   readonly migrationId: number;
   openSeq: number;
-  /** What of that is stored: the interval that was open at the last commit, 0 where there was none, and its epoch. */
-  stored: { readonly openSeq: number; readonly openEpoch: number };
+  stored: StoredInterval;
   /** The instrument that is its coin; null before the first. */
   coin: number | null;
   /** The interval that the newest snapshot on the grid ended; 0 before the first. Forced ones may have come since. */
   gridSeq: number;
   /** The time of the newest snapshot, forced ones included; null before the first. */
   sealedAt: Micros | null;
-  /** The record time reached; null until an update that is no import. */
+  /** The record time reached; null until an import marker, or an update that is no import. */
   timeReached: Micros | null;
   /** The largest record time of an update applied: that of a forced snapshot. */
   updateTime: Micros | null;

@@ -48,6 +48,8 @@ export interface WriterOptions extends DirectorySettings {
   readonly onActiveRead?: OnActiveRead;
   /** Stores positions in the batch's transaction; `preparePositions` unless given. */
   readonly positions?: (db: Database) => SavePositions;
+  /** Creates and archives after which an epoch is closed; EPOCH_EVENTS unless given. */
+  readonly epochEvents?: number;
 }
 
 /** After a bad message the next may be near, and what is applied beyond it would be thrown away. Doubles while none is. */
@@ -106,7 +108,8 @@ export class ViewsWriter implements Disposable {
     this.#periodUs = this.db.prepare<[], number>('SELECT period FROM setting').pluck().get()!;
     this.deadLetters = new DeadLetters(this.db);
     const savePositions = (options.positions ?? preparePositions)(this.db);
-    this.#lasting = { savePositions, active: new ActiveIds(this.db, options.onActiveRead) };
+    const active = new ActiveIds(this.db, options.onActiveRead);
+    this.#lasting = { savePositions, active, epochEvents: options.epochEvents };
     this.#batch = new Batch(this.db, this.#lasting, this.#committed);
     this.sourceMigrationId = options.migrationId ?? this.#batch.state.sourceMigrationId ?? 0;
   }

@@ -10,7 +10,7 @@ import { freshDirectory } from '../../support/program/fresh-directory.ts';
 import { replayInto } from '../../support/views/replayed.ts';
 import { dumpViews } from '../../support/views/views-dump.ts';
 
-const LINES = participantLedger(51, 250);
+const LINES = participantLedger(55, 250);
 const OWNERS = ownersIn(LINES);
 const ALL_SEEN = seenLines(LINES, { parties: OWNERS, templates: TEMPLATES });
 /** Those that own most but one, so that coins of others are seen that one of these has locked or observes. */

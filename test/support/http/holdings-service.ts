@@ -12,14 +12,14 @@ import type { StreamStatus } from '../../../src/http/streams.ts';
 import { createStreams } from '../../../src/http/streams.ts';
 import { startAnswers } from '../../../src/views/read/server-answers.ts';
 import { openEventLoopStore, openViewsStore, type ViewsStore } from '../../../src/views/read/views-store.ts';
-import { replayInto } from '../views/replayed.ts';
+import { replayInto, SMALL_EPOCHS } from '../views/replayed.ts';
 import { fixture } from './expected-answers.ts';
 
 /** A data directory with the views of feed files; it goes with the process. */
 export async function makeDataDirectory(files: readonly string[]): Promise<string> {
   const dataDir = mkdtempSync(join(tmpdir(), 'holdfast-http-'));
   process.on('exit', () => rmSync(dataDir, { recursive: true, force: true }));
-  const { halted } = await replayInto(dataDir, files);
+  const { halted } = await replayInto(dataDir, files, SMALL_EPOCHS);
   if (halted !== null) throw new Error(`the feed was halted: ${halted.reason}`);
   return dataDir;
 }

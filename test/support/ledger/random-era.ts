@@ -14,6 +14,8 @@ export interface Era {
   /** Counterfeits and other templates. */
   readonly strays: Contract[];
   nextRound: bigint;
+  /** What was imported, active or not. */
+  imported: readonly Contract[];
 }
 
 /** Each synchronizer's record times strictly increase, but one may lag another. */
@@ -30,7 +32,7 @@ export function openEra(random: Random, options: LedgerOptions, since: { migrati
     skew: number === 0 ? 0 : random.below(skewMax),
     last: 0,
   }));
-  return { ...since, synchronizers, coins: [], rounds: [], strays: [], nextRound: options.firstRound };
+  return { ...since, synchronizers, coins: [], rounds: [], strays: [], nextRound: options.firstRound, imported: [] };
 }
 
 /** A hard migration: what was active is imported, and the new era's clock may start before the old one's has ended. */

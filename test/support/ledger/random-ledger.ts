@@ -3,7 +3,7 @@ import { numbered } from './history.ts';
 import type { LedgerOptions } from './options.ts';
 import type { Random } from './random.ts';
 import { createRandom } from './random.ts';
-import { drawCoin, drawCounterfeit, drawRound, drawTerms } from './random-contract.ts';
+import { drawCounterfeit, drawRound } from './random-contract.ts';
 import type { Clock, Era } from './random-era.ts';
 import { checkpointTimes, nextEra, openEra, tick } from './random-era.ts';
 import type { Names } from './random-names.ts';
@@ -44,15 +44,16 @@ export function* randomLedger(options: LedgerOptions): Generator<HistoryItem> {
 }
 
 function* someUpdate(world: World, era: Era): Generator<HistoryUpdate> {
-  const { random, options, eras } = world;
+  const { random, options } = world;
   const someCoin = era.coins.length > 0 ? random.pick(era.coins) : null;
   const { reassignment: leaving, within } = options.shares;
   const leaves = someCoin !== null && random.chance(leaving) && era.synchronizers.length > 1;
   if (leaves) yield* reassignment(world, era, someCoin);
   else if (within > 0 && random.chance(within)) yield repair(world, era, tick(random, options, era));
   else yield transaction(world, era, drawTransaction);
-  const hasImports = eras.length > 1 || options.carriedOver > 0;
-  if (hasImports && random.chance(options.shares.importAgain)) yield lateImport(world, era);
+  const hasImports = era.imported.length > 0;
+  if (hasImports && random.chance(options.shares.importAgain))
+    yield importOf(world, era, [era.imported[era.now % era.imported.length]!]);
 }
 
 type Place = ReturnType<typeof tick>;
@@ -172,6 +173,7 @@ function* carryOver(world: World, era: Era): Generator<HistoryUpdate> {
 function* imports(world: World, era: Era): Generator<HistoryUpdate> {
   const { random, options } = world;
   const active = [...era.rounds, ...era.strays, ...era.coins];
+  era.imported = active;
   for (let from = 0; from < active.length; ) {
     const to = from + 1 + random.below(options.importCreatesMax);
     yield importOf(world, era, active.slice(from, to));
@@ -192,12 +194,4 @@ function importOf(world: World, era: Era, contracts: readonly Contract[]): Histo
     effectiveAt: contracts[0]!.createdAt,
     events: numbered(contracts.map((contract) => ({ kind: 'create', contract, acsDelta: true }))),
   };
-}
-
-/** Imports after a migration's first update are skipped, whether their contract is known or not. */
-function lateImport(world: World, era: Era): HistoryUpdate {
-  const draw = { ...world, shares: world.options.shares };
-  const unknown = drawCoin(draw, drawTerms(draw, era.nextRound), { createdAt: era.now, locked: false });
-  const known = world.random.chance(0.5) ? era.coins.at(-1) : undefined;
-  return importOf(world, era, [known ?? unknown]);
 }

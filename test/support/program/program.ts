@@ -36,6 +36,20 @@ export interface Circumstances {
   readonly env?: Readonly<Record<string, string>>;
 }
 
+/** Has the program close an epoch of views.db after so many events. */
+export function preloadSmallEpochs(events: number): string {
+  return `data:text/javascript,${encodeURIComponent(`
+    import { registerHooks } from 'node:module';
+    registerHooks({
+      load(url, context, next) {
+        const loaded = next(url, context);
+        if (!url.endsWith('/views/write/epochs.js')) return loaded;
+        return { ...loaded, source: String(loaded.source).replace(/500_?000/, '${events}') };
+      },
+    });
+  `)}`;
+}
+
 export function startProgram(args: readonly string[], { limits, uid, preload, env }: Circumstances = {}): Program {
   const node = [process.execPath, ...(preload === undefined ? [] : ['--import', preload]), MAIN, ...args];
   const [command = '', ...rest] = limits === undefined ? node : ['sh', '-c', `${limits}; exec "$@"`, 'sh', ...node];

@@ -2,7 +2,7 @@ import type { HistoryItem } from '../ledger/history.ts';
 import { oracle } from '../ledger/oracle.ts';
 import { type FoldedSnapshot, folded } from '../ledger/oracle-tables.ts';
 import type { TemporaryDirectory } from '../program/temporary-directory.ts';
-import { linesOf, replayInto, TEN_MINUTES_US } from './replayed.ts';
+import { linesOf, replayInto, SMALL_EPOCHS, TEN_MINUTES_US } from './replayed.ts';
 
 /** A data directory, and the snapshots that it should have, by migration and record time. */
 export interface TableViews {
@@ -37,6 +37,6 @@ export async function replayWithForced(
 }
 
 async function replayed(dataDir: string, feed: string, seal: boolean): Promise<void> {
-  const { halted } = await replayInto(dataDir, [feed], { seal });
+  const { halted } = await replayInto(dataDir, [feed], { seal, ...SMALL_EPOCHS });
   if (halted !== null) throw new Error(`the feed was halted: ${halted.reason}`);
 }

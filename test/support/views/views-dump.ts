@@ -6,8 +6,15 @@ const OF_THE_SOURCE = ['position', 'dead_letter'];
 /** Made at random with the directory, or given by the source. */
 const SETTINGS_LEFT_OUT = ['directory_id', 'feed', 'followed', 'source_migration_id'];
 
+/** What depends on where transactions end, once an epoch is closed. */
+const OF_EPOCHS = ['epoch', 'account_epochs', 'gone'];
+const EPOCH_COLUMNS = ['epoch', 'open_epoch'];
+
 /** Every row of every table of the views that the feed alone decides, as text, in order; for comparing two directories. */
-export function dumpViews(dataDir: string): Record<string, string[]> {
+export function dumpViews(
+  dataDir: string,
+  { epochs }: { readonly epochs: boolean } = { epochs: true },
+): Record<string, string[]> {
   return reading(dataDir, (db) => {
     const tables = db
       .prepare<[], string>(
@@ -15,9 +22,24 @@ export function dumpViews(dataDir: string): Record<string, string[]> {
       )
       .pluck()
       .all();
-    const compared = tables.filter((table) => !OF_THE_SOURCE.includes(table));
-    return Object.fromEntries(compared.map((table) => [table, dumpTable(db, table)]));
+    const leftOut = epochs ? OF_THE_SOURCE : [...OF_THE_SOURCE, ...OF_EPOCHS];
+    const compared = tables.filter((table) => !leftOut.includes(table));
+    return Object.fromEntries(compared.map((table) => [table, dumpTable(db, table, epochs)]));
   });
+}
+
+/** Closed epochs, rows of `gone`, and archived coins of closed epochs whose rows of `held` were cleared. */
+export function epochFacts(dataDir: string): Record<'closed' | 'gone' | 'cleared', number> {
+  return reading(
+    dataDir,
+    (db) =>
+      db
+        .prepare<[], Record<'closed' | 'gone' | 'cleared', number>>(
+          `SELECT (SELECT count(*) - 1 FROM epoch) AS closed, (SELECT count(*) FROM gone) AS gone, count(*) AS cleared FROM spent s
+           WHERE epoch > (SELECT max(no) FROM epoch WHERE first_no <= s.no) AND no NOT IN (SELECT no FROM gone)`,
+        )
+        .get()!,
+  );
 }
 
 /** The DSO whose coins count, once one is known. */
@@ -52,15 +74,20 @@ function dumpOpenItems(db: DatabaseFile.Database): string[] {
   return [...open].sort();
 }
 
-function dumpTable(db: DatabaseFile.Database, table: string): string[] {
+function dumpTable(db: DatabaseFile.Database, table: string, epochs: boolean): string[] {
   if (table === 'open_items') return dumpOpenItems(db);
   const columns = db
     .prepare<[string], string>('SELECT name FROM pragma_table_info(?)')
     .pluck()
     .all(table)
     .filter((name) => table !== 'setting' || !SETTINGS_LEFT_OUT.includes(name))
+    .filter((name) => epochs || !EPOCH_COLUMNS.includes(name))
     .join(', ');
-  const rows = db.prepare<[], unknown[]>(`SELECT ${columns} FROM ${table} ORDER BY ${columns}`).raw().safeIntegers();
+  const where = table === 'held' && !epochs ? 'WHERE no NOT IN (SELECT no FROM gone)' : '';
+  const rows = db
+    .prepare<[], unknown[]>(`SELECT ${columns} FROM ${table} ${where} ORDER BY ${columns}`)
+    .raw()
+    .safeIntegers();
   return rows.all().map((row) => row.map(cell).join(' | '));
 }
 
