@@ -1,5 +1,5 @@
 import { existsSync, statfsSync } from 'node:fs';
-import DatabaseFile, { type Database } from 'better-sqlite3';
+import type { Database } from 'better-sqlite3';
 import { Refusal } from '../../refusal.ts';
 import { openWritable, versionOf, viewsFile } from './database.ts';
 import { MIGRATION_12 } from './migrate-12.ts';
@@ -55,7 +55,7 @@ export function* migrateViews(
   dataDir: string,
   { onBegin, sliceRows = SLICE_ROWS }: { onBegin: (begun: MigrationBegun) => void; sliceRows?: number },
 ): Generator<MigrationStep> {
-  if (!existsSync(viewsFile(dataDir)) || migrationFrom(storedVersion(dataDir)) === null) return;
+  if (!existsSync(viewsFile(dataDir))) return;
   using _lock = lockForWriting(dataDir);
   const db = openWritable(dataDir);
   try {
@@ -83,15 +83,6 @@ export function* migrateViews(
 function migrationFrom(version: number): number | null {
   const from = version < UNDER_WAY ? version : Math.floor(version / UNDER_WAY);
   return from >= OLDEST_MIGRATED && from < SCHEMA_VERSION ? from : null;
-}
-
-function storedVersion(dataDir: string): number {
-  const db = new DatabaseFile(viewsFile(dataDir), { readonly: true });
-  try {
-    return versionOf(db);
-  } finally {
-    db.close();
-  }
 }
 
 function inTransaction<T>(db: Database, version: number, body: () => T): T {
