@@ -7,16 +7,17 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startService } from '../support/http/service.ts';
 import { expectOneLine, expectSound, type FaultFeed, isReady, prepareFaultFeed } from '../support/ledger/fault-feed.ts';
 import { createRandom } from '../support/ledger/random.ts';
-import { runProgram, startProgram } from '../support/program/program.ts';
+import { preloadSmallEpochs, runProgram, startProgram } from '../support/program/program.ts';
 import { soakCount } from '../support/program/soak.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { replayInto } from '../support/views/replayed.ts';
-import { dumpViews } from '../support/views/views-dump.ts';
+import { dumpRows } from '../support/views/views-dump.ts';
 
 /** Blocks of 512 bytes, in which a shell counts the size of a file. A disk with this room for each file is soon full. */
 const SMALL_DISK = 'ulimit -S -f 1500';
 const NOBODY = 65_534;
 
+const preload = preloadSmallEpochs(50);
 const folder = temporaryDirectory();
 afterAll(() => folder[Symbol.dispose]());
 let feed = '';
@@ -32,7 +33,7 @@ const isRetrying = (status: number, body: unknown): boolean =>
 describe('a full disk', () => {
   it('is waited for by serve, which says so and continues once there is room', async () => {
     const data = folder.at('full-serve');
-    await using service = await startService(['--data', data, '--file', feed], { limits: SMALL_DISK });
+    await using service = await startService(['--data', data, '--file', feed], { limits: SMALL_DISK, preload });
     await service.until('/readyz', isRetrying);
     expect((await service.ask('/livez')).status).toBe(200);
     expect(await service.ask('/status')).toMatchObject({ body: { phase: 'retrying' } });
@@ -40,7 +41,7 @@ describe('a full disk', () => {
     await service.until('/readyz', isReady);
     service.program.kill('SIGTERM');
     expect(await service.program.ended).toMatchObject({ code: 0 });
-    expect(dumpViews(data)).toEqual(wanted);
+    expect(dumpRows(data)).toEqual(wanted);
     await expectSound(data);
   });
 
@@ -65,13 +66,13 @@ describe('a full disk', () => {
       const data = folder.at(`full-${seed}`);
       const random = createRandom(seed);
       for (let room = 100 + random.below(1_000); ; room *= 6) {
-        const ended = await runProgram(['replay', '--data', data, feed], { limits: `ulimit -f ${room}` });
+        const ended = await runProgram(['replay', '--data', data, feed], { limits: `ulimit -f ${room}`, preload });
         if (ended.code === 0) break;
         expect(ended).toMatchObject({ code: 1, stdout: '' });
         expectOneLine(ended, /^holdfast: --data .*: (the disk is full|the disk cannot be read or written)/);
         if (readdirSync(data).includes('views.db') && hasTables(data)) await expectSound(data);
       }
-      expect(dumpViews(data)).toEqual(wanted);
+      expect(dumpRows(data)).toEqual(wanted);
       await expectSound(data);
     },
     300_000,
@@ -123,7 +124,7 @@ describe.concurrent('a database that another program has locked', () => {
     while ((await fetch(`${String(url)}/readyz`)).status !== 200) await sleep(50);
     program.kill('SIGTERM');
     expect(await program.ended).toMatchObject({ code: 0 });
-    expect(dumpViews(data)).toEqual(wanted);
+    expect(dumpRows(data)).toEqual(wanted);
   }, 120_000);
 });
 

@@ -12,7 +12,7 @@ import { holdfast } from '../support/program/command.ts';
 import { runProgram } from '../support/program/program.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { linesOf, replayInto } from '../support/views/replayed.ts';
-import { dumpViews } from '../support/views/views-dump.ts';
+import { dumpRows } from '../support/views/views-dump.ts';
 
 const folder = temporaryDirectory();
 afterAll(() => folder[Symbol.dispose]());
@@ -164,7 +164,7 @@ describe.concurrent('a limit of open files', () => {
     await vi.waitFor(() => service.until('/readyz', isReady), { timeout: 60_000 });
     service.program.kill('SIGTERM');
     expect(await service.program.ended).toMatchObject({ code: 0 });
-    expect(dumpViews(data)).toEqual(wanted);
+    expect(dumpRows(data)).toEqual(wanted);
   });
 });
 

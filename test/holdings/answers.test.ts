@@ -21,13 +21,13 @@ import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';
 import { shortTime } from '../support/ledger/wire-text.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
-import { linesOf, replayInto, TEN_MINUTES_US } from '../support/views/replayed.ts';
+import { linesOf, replayInto, SMALL_EPOCHS, TEN_MINUTES_US } from '../support/views/replayed.ts';
 
 const STRANGER = 'nobody::1220ee';
 const ledger = [...randomLedger(oddLedger(3, { updates: 300, migrations: 2 }))].flatMap((item) => importsOfOne(item));
 const expected = oracle(ledger, { periodMicros: TEN_MINUTES_US });
 const folder = temporaryDirectory();
-await replayInto(folder.at('data'), [folder.writeLines('feed.ndjson', linesOf(ledger, 'scan'))]);
+await replayInto(folder.at('data'), [folder.writeLines('feed.ndjson', linesOf(ledger, 'scan'))], SMALL_EPOCHS);
 const store = openViewsStore(folder.at('data'));
 const answers = answersFrom(store, { emptyOwners: 'zero' });
 afterAll(() => {

@@ -16,7 +16,7 @@ import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { startFileThread } from '../support/views/file-thread.ts';
 import { openInlineFeed } from '../support/views/inline-feed.ts';
 import { CLOCK_US, linesOf, replayInto, TEN_MINUTES_US } from '../support/views/replayed.ts';
-import { dumpViews } from '../support/views/views-dump.ts';
+import { dumpRows, epochFacts } from '../support/views/views-dump.ts';
 
 const WRITER = {
   onBadUpdate: 'halt',
@@ -142,13 +142,13 @@ async function replayOnFullDisk(
   { dataDir, name, random }: { dataDir: string; name: string; random: Random },
 ): Promise<number> {
   makeDataDirectory(dataDir);
-  using writer = new ViewsWriter(dataDir, { ...OPTIONS, onBadUpdate: 'quarantine' });
+  using writer = new ViewsWriter(dataDir, { ...OPTIONS, onBadUpdate: 'quarantine', epochEvents: 30 });
   let failures = 0;
   const halted = await runLoop(writer, feed, {
     source: { name, kind: FILE_KIND },
     signal: new AbortController().signal,
     onAhead: 'stop',
-    batchEventsMax: 10 + random.below(200),
+    batchEventsMax: 10 + random.below(50),
     async persist(step) {
       const pages = writer.db.pragma('page_count', { simple: true }) as number;
       if (failures === 0) writer.db.pragma(`max_page_count = ${pages}`);
@@ -180,13 +180,14 @@ describe.each(Array.from({ length: LEDGERS }, (_, seed) => seed))('a full disk, 
     const bad = lines.flatMap((line) => (random.chance(0.02) ? [badOf(line), badOf(line)] : [line]));
     const feed = directory.writeLines('feed.ndjson', bad);
     const undisturbed = await replayInto(directory.at('undisturbed'), [feed], { onBadUpdate: 'quarantine' });
-    const wanted = dumpViews(directory.at('undisturbed'));
+    const wanted = dumpRows(directory.at('undisturbed'));
     const inline = openInlineFeed(openFileSource(feed, { chunkBytes: 5_000 }), { migrationId: 0 });
     await using thread = startFileThread(feed);
     for (const [name, source] of Object.entries({ inline, thread })) {
       const dataDir = directory.at(name);
       expect(await replayOnFullDisk(source, { dataDir, name, random })).toBeGreaterThan(0);
-      expect(dumpViews(dataDir)).toEqual(wanted);
+      expect(dumpRows(dataDir)).toEqual(wanted);
+      expect(epochFacts(dataDir).cleared).toBeGreaterThan(0);
       const { quarantined, counts } = await replayInto(dataDir, [feed], { onBadUpdate: 'quarantine' });
       expect({ quarantined, decided: counts.decided }).toEqual({
         quarantined: 0,

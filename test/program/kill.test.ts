@@ -9,7 +9,7 @@ import { preloadSmallEpochs, runProgram, startProgram } from '../support/program
 import { soakCount } from '../support/program/soak.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { linesOf } from '../support/views/replayed.ts';
-import { dumpViews, epochFacts } from '../support/views/views-dump.ts';
+import { dumpRows, type dumpViews, epochFacts } from '../support/views/views-dump.ts';
 
 const KILLS = soakCount(3);
 /** Each directory is killed so often before it may come to its end. */
@@ -50,7 +50,7 @@ beforeAll(async () => {
   const { code } = await runProgram(['replay', '--data', directory.at('undisturbed'), ...feed]);
   expect(code).toBe(0);
   undisturbedMs = Date.now() - startedMs;
-  wanted = dumpViews(directory.at('undisturbed'), { epochs: false });
+  wanted = dumpRows(directory.at('undisturbed'));
   wantedSnapshots = new Set(wanted.snapshot);
 }, TIMEOUT_MS);
 
@@ -72,7 +72,7 @@ describe(`a replay killed with SIGKILL at random moments, ${KILLS} times in all,
         if ((await program.ended).signal === 'SIGKILL') killed += 1;
         else undisturbedMs = Math.min(undisturbedMs, Date.now() - startedMs);
         if (!existsSync(`${data}/views.db`)) continue;
-        const sealed = dumpViews(data, { epochs: false }).snapshot ?? [];
+        const sealed = dumpRows(data).snapshot ?? [];
         const changed = sealed.filter((snapshot) => !wantedSnapshots.has(snapshot));
         expect(changed, `sealed before kill ${killed}`).toEqual([]);
       }
@@ -83,7 +83,7 @@ describe(`a replay killed with SIGKILL at random moments, ${KILLS} times in all,
         expect(verified).toMatchObject({ code: sound });
       }
       expect(await runProgram(['replay', '--data', data, ...feed], { preload })).toMatchObject({ code: 0 });
-      expect(dumpViews(data, { epochs: false })).toEqual(wanted);
+      expect(dumpRows(data)).toEqual(wanted);
       expect(await holdfast('verify', '--data', data)).toMatchObject({ code: 0 });
       const { closed, gone, cleared } = epochFacts(data);
       expect(Math.min(closed, gone, cleared)).toBeGreaterThan(0);
@@ -110,6 +110,6 @@ describe('a SIGTERM at a random moment', () => {
         });
     }
     expect(await holdfast('replay', '--data', data, ...feed)).toMatchObject({ code: 0 });
-    expect(dumpViews(data, { epochs: false })).toEqual(wanted);
+    expect(dumpRows(data)).toEqual(wanted);
   });
 });

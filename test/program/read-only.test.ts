@@ -14,6 +14,7 @@ import { createRandom, type Random } from '../support/ledger/random.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';
 import { shortTime } from '../support/ledger/wire-text.ts';
 import { freePorts } from '../support/program/free-ports.ts';
+import { preloadSmallEpochs } from '../support/program/program.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { linesOf, replayInto, TEN_MINUTES_US } from '../support/views/replayed.ts';
 
@@ -92,7 +93,7 @@ it('three processes answer the same on one port while another writes, and leave 
   const random = createRandom(816);
   const size = Math.ceil(items.length / PARTS);
   const [port] = (await freePorts(1)) as [number];
-  await using writer = await startService(['--data', dataDir, '--file', pipe]);
+  await using writer = await startService(['--data', dataDir, '--file', pipe], { preload: preloadSmallEpochs(50) });
   await using feed = await open(pipe, 'w');
   const readers = await startReaders(dataDir, port);
   await using started = new AsyncDisposableStack();

@@ -20,6 +20,7 @@ const CHANGED_TOTAL = 'EXISTS (SELECT 1 FROM holding c WHERE c.account = total.a
 const ROWS: Readonly<Record<string, string>> = {
   CHANGED: CHANGED_TOTAL,
   NOT_GONE: 'no NOT IN (SELECT no FROM gone)',
+  LATER: 'update_no > (SELECT max(update_no) FROM snapshot WHERE seq = 1)',
   LEAST: 'min_created IN (SELECT created_at FROM held WHERE epoch = epoch.no)',
   MOST: 'max_created IN (SELECT created_at FROM held WHERE epoch = epoch.no)',
 };
@@ -101,6 +102,12 @@ total        | seq = -seq                            | CHANGED
 total        | v = x''
 total        | v = CAST(v || x'00' AS BLOB)
 total        | v = CAST(x'80' || v AS BLOB)
+movement     | epoch = epoch + 1
+movement     | update_no = update_no + 1000
+movement     | unlocked = unlocked + 1               | LATER
+movement     | locked = locked - 1                   | LATER
+ledger_update | accounts = x'00'                      | length(accounts) > 0
+ledger_update | no = no + 1000                        | length(accounts) > 0
 `;
 
 /** The table, and what differs in a second row added to it. */
@@ -119,6 +126,9 @@ total        | account = account + 100000
 total        | epoch = epoch - 1
 supply       | seq = seq + 1, unlocked = '7'         | (instrument, seq + 1) NOT IN (SELECT instrument, seq FROM supply)
 gone         | no = (SELECT max(no) FROM held)
+movement     | update_no = update_no + 1             | (account, update_no + 1) NOT IN (SELECT account, update_no FROM movement)
+movement     | account = account + 1                 | (account + 1, update_no) NOT IN (SELECT account, update_no FROM movement)
+ledger_update | no = no + 1000                        | length(accounts) > 0
 `;
 
 /** Of a ledger whose migrations are no neighbours: a row of one is then none of the other. */
@@ -180,6 +190,7 @@ function text(differences: readonly Difference[]): string {
 const OF_EACH_OTHER = ['holding', 'held', 'spent', 'total'];
 /** What one of these says is missing or too much in another one. */
 const NAMED_INSTEAD: Readonly<Record<string, readonly string[]>> = {
+  ledger_update: ['movement'],
   setting: ['snapshot'],
   account: ['holding', 'total', 'snapshot'],
   instrument: ['snapshot'],
@@ -209,6 +220,8 @@ const KEYS: Readonly<Record<string, string>> = {
   total: 'epoch, account, seq',
   account: 'id',
   holding: 'no',
+  movement: 'epoch, account, update_no',
+  ledger_update: 'no',
 };
 
 /** The key of a row `share` of the way through those that meet the condition. */
@@ -267,6 +280,8 @@ describe('verify', () => {
     ['snapshot', 'true'],
     ['snapshot', 'forced = 1'],
     ['snapshot', 'seq = (SELECT max(seq) FROM snapshot)'],
+    ['movement', 'true'],
+    ['ledger_update', 'length(accounts) > 0'],
   ])('finds a missing row of %s where %s', (table, condition) => {
     const dataDir = damaged((db) => {
       const { changes } = db.prepare(`DELETE FROM ${table} WHERE ${rowAt(db, table, condition, 0.5)}`).run();

@@ -231,6 +231,19 @@ export function encodeNumbers(numbers: readonly number[]): Buffer {
   return Buffer.from(bytes);
 }
 
+export function decodeNumbers(bytes: Buffer): number[] {
+  const numbers: number[] = [];
+  let [number, scale] = [0, 1];
+  for (const byte of bytes) {
+    number += (byte & 127) * scale;
+    scale *= 128;
+    if (byte >= 128) continue;
+    numbers.push(number);
+    scale = 1;
+  }
+  return numbers;
+}
+
 export function decodeVersion(v: Uint8Array): { unlocked: Sums; locked: Sums } {
   const reader = { bytes: v, at: 0 };
   const unlocked = readSums(reader);

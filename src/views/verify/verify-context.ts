@@ -25,6 +25,7 @@ export interface SnapshotRow {
   readonly recordTime: bigint;
   readonly seq: bigint;
   readonly epoch: bigint;
+  readonly updateNo: bigint;
   readonly forced: bigint;
   readonly contracts: bigint;
   readonly owners: bigint;

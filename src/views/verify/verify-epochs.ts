@@ -20,7 +20,7 @@ export function* verifyEpochs(context: VerifyContext): Generator<VerifyStep> {
     )
     .all();
   const known = new Set(epochs.map(({ no }) => no));
-  for (const table of ['held', 'spent', 'total']) {
+  for (const table of ['held', 'spent', 'total', 'movement']) {
     const pairs = db.prepare<[], [bigint, bigint]>(`SELECT DISTINCT epoch, account FROM ${table}`).raw();
     for (const [epoch, account] of pairs.iterate()) {
       const row = `a row of account ${account} in epoch ${epoch}, as ${table} has`;

@@ -4,6 +4,7 @@ import { formatAmount } from '../../ledger/amount.ts';
 import { expiryRound } from '../../ledger/coin.ts';
 import { idText, storedIdHash } from '../../ledger/ledger-ids.ts';
 import { coinEntity } from '../../ledger/templates.ts';
+import { epochsUp, NO_EPOCHS } from '../store/account-epochs.ts';
 import {
   decodeVersion,
   encodeVersion,
@@ -14,6 +15,7 @@ import {
   unitsOf,
 } from '../store/stored-rows.ts';
 import { differsIn, type Supply, snapshotName, type VerifyContext, type VerifyStep } from './verify-context.ts';
+import { createMovementReader } from './verify-movements.ts';
 import { type Contract, type ItemsFound, sumOf } from './verify-snapshots.ts';
 
 /** How many owners are verified between two steps. */
@@ -69,19 +71,21 @@ function createOwnerVerifier(context: VerifyContext, items: ItemsFound): (owner:
      LEFT JOIN instrument ON instrument.id = instrument WHERE account.id = ?`,
   );
   // That an account has rows in no other epochs is verified by epoch.
-  const versions = db.prepare<[bigint], Version>(
-    'SELECT t.epoch AS epoch, seq, v FROM epoch CROSS JOIN total t ON t.epoch = epoch.no AND account = ? ORDER BY seq',
+  const bitsOf = db.prepare<[bigint], Buffer>('SELECT bits FROM account_epochs WHERE account = ?').pluck();
+  const versions = db.prepare<[number, bigint], Version>(
+    'SELECT epoch, seq, v FROM total WHERE epoch = ? AND account = ?',
   );
+  const movementsOf = createMovementReader(context);
   const entries = (['held', 'spent'] as const).map((table) => {
     const isHeld = table === 'held';
     const [archivedSeq, idHash] = isHeld ? ['NULL', 'e.id_hash'] : ['e.archived_seq', 'NULL'];
-    const rows = db.prepare<[bigint], Entry>(
+    const rows = db.prepare<[number, bigint], Entry>(
       `SELECT e.no AS entryNo, e.created_at AS entryCreatedAt, e.created_seq AS entryCreatedSeq,
          e.expiry AS entryExpiry, e.epoch AS epoch, ${archivedSeq} AS archivedSeq, ${idHash} AS idHash, c.account AS account,
          c.created_seq AS createdSeq, c.locked AS locked, c.amount AS amount, c.rate AS rate, c.round AS round,
          c.created_at AS createdAt, c.contract_id AS contractId
-       FROM epoch CROSS JOIN ${table} e ON e.epoch = epoch.no AND e.account = ? LEFT JOIN holding c ON c.no = e.no
-       ${isHeld ? 'WHERE NOT EXISTS (SELECT 1 FROM gone WHERE gone.no = e.no)' : ''}`,
+       FROM ${table} e LEFT JOIN holding c ON c.no = e.no WHERE e.epoch = ? AND e.account = ?
+       ${isHeld ? 'AND NOT EXISTS (SELECT 1 FROM gone WHERE gone.no = e.no)' : ''}`,
     );
     return { table, rows };
   });
@@ -103,8 +107,9 @@ function createOwnerVerifier(context: VerifyContext, items: ItemsFound): (owner:
     if (migrationId === null) return differsIn(context, 'instrument')(`the instrument of account ${id}`, 'none');
     const places = context.places.get(migrationId) ?? [];
     const intervals: Intervals = new Map();
-    for (const { table, rows } of entries) {
-      for (const entry of rows.iterate(id)) {
+    const epochs = [...epochsUp(bitsOf.get(id) ?? NO_EPOCHS, 0)];
+    for (const [{ table, rows }, epoch] of entries.flatMap((entry) => epochs.map((each) => [entry, each] as const))) {
+      for (const entry of rows.iterate(epoch, id)) {
         const verified = verifyEntry(entry, owner, (where, expected, found) =>
           report({
             table: where === 'entry' ? table : where,
@@ -121,16 +126,23 @@ function createOwnerVerifier(context: VerifyContext, items: ItemsFound): (owner:
       }
     }
     const changes = getOrMake(supply, migrationId, () => new Map<bigint, Supply>());
-    const found = versions.all(id);
+    const found = epochs.flatMap((epoch) => versions.all(epoch, id));
     for (const { epoch, seq } of found) verifyEpoch('total', migrationId, { epoch, seq, party });
+    const moved = movementsOf({ id, migrationId, party }, (place) =>
+      verifyEpoch('movement', migrationId, { ...place, party }),
+    );
     compareVersions(intervals, found, {
-      changed: (seq, change) => changes.set(seq, sumOf(changes.get(seq), change)),
+      changed(seq, change) {
+        changes.set(seq, sumOf(changes.get(seq), change));
+        moved.compare(seq, change);
+      },
       differs(seq, expected, found) {
         const snapshot = snapshotName(context, migrationId, seq);
         const byContracts = `${expected}, by its contracts in held, spent and holding`;
         report({ table: 'total', owner: party, snapshot, expected: byContracts, found });
       },
     });
+    moved.end();
   };
 }
 

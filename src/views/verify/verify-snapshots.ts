@@ -30,7 +30,7 @@ export function* readSealed(context: VerifyContext): Generator<VerifyStep> {
   const { db, sealed } = context;
   let place = 0;
   const snapshots = db.prepare<[], SnapshotRow>(
-    `SELECT migration_id AS migrationId, record_time AS recordTime, s.seq AS seq, epoch, forced, coalesce(contracts, 0) AS contracts,
+    `SELECT migration_id AS migrationId, record_time AS recordTime, s.seq AS seq, epoch, update_no AS updateNo, forced, coalesce(contracts, 0) AS contracts,
        coalesce(owners, 0) AS owners, coalesce(unlocked, '0') AS unlocked, coalesce(locked, '0') AS locked, changes_digest, digest
      FROM snapshot s LEFT JOIN migration USING (migration_id) LEFT JOIN supply u ON u.instrument = coin
        AND u.seq = (SELECT max(seq) FROM supply WHERE instrument = coin AND seq <= s.seq)

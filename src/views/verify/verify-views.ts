@@ -3,6 +3,7 @@ import { isDamaged } from '../../machine-errors.ts';
 import { openForReading } from '../store/database.ts';
 import { type Difference, differsIn, timeText, type VerifyContext, type VerifyStep } from './verify-context.ts';
 import { verifyEpochs } from './verify-epochs.ts';
+import { verifyUpdates } from './verify-movements.ts';
 import { verifyOwners } from './verify-owners.ts';
 import { ItemsFound, readSealed, verifySnapshots } from './verify-snapshots.ts';
 
@@ -35,6 +36,7 @@ export function* verifyViews(
       ['snapshot', readSealed(context)],
       ['epoch', verifyEpochs(context)],
       ['total', verifyOwners(context, items)],
+      ['movement', verifyUpdates(context)],
       ['holding', verifyHoldings(context)],
       ['snapshot', verifySnapshots(context, items)],
       ['migration', countVerified(context, verified)],

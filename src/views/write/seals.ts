@@ -2,7 +2,6 @@ import type { Database } from 'better-sqlite3';
 import { changesHash, firstDigest, nextDigest } from '../../ledger/digest.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { BulkRows } from '../store/stored-rows.ts';
-import type { Batch } from './batch.ts';
 import type { Epochs } from './epochs.ts';
 import type { LedgerUpdates } from './ledger-updates.ts';
 import type { OpenItems } from './open-items.ts';
@@ -51,7 +50,7 @@ export class Seals {
 
   constructor(
     db: Database,
-    { owners, items, epochs, updates }: Pick<Batch, 'owners' | 'items' | 'epochs' | 'updates'>,
+    { owners, items, epochs, updates }: { owners: Owners; items: OpenItems; epochs: Epochs; updates: LedgerUpdates },
   ) {
     this.#owners = owners;
     this.#items = items;

@@ -3,14 +3,14 @@ import { openStream, shortEvents, withoutStatus } from '../../support/http/event
 import { startStreaming } from '../../support/http/streaming-service.ts';
 import { parseLedger, partyOf } from '../../support/ledger/parse-ledger.ts';
 import { freshDirectory } from '../../support/program/fresh-directory.ts';
-import { linesOf, replayInto } from '../../support/views/replayed.ts';
+import { linesOf, replayInto, SMALL_EPOCHS } from '../../support/views/replayed.ts';
 
 const directory = freshDirectory();
 
 /** Applies updates after those before, all in one transaction; `forced` seals one more snapshot behind them. */
 async function apply(text: string, { forced = false } = {}): Promise<void> {
   const file = directory.writeLines('more.ndjson', linesOf(parseLedger(text), 'scan'));
-  const { halted } = await replayInto(directory.at('data'), [file], { seal: forced });
+  const { halted } = await replayInto(directory.at('data'), [file], { seal: forced, ...SMALL_EPOCHS });
   expect(halted).toBeNull();
 }
 

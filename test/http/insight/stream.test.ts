@@ -16,7 +16,7 @@ import { parseLedger, partyOf } from '../../support/ledger/parse-ledger.ts';
 import { createRandom } from '../../support/ledger/random.ts';
 import { randomLedger } from '../../support/ledger/random-ledger.ts';
 import { freshDirectory } from '../../support/program/fresh-directory.ts';
-import { linesOf, replayInto } from '../../support/views/replayed.ts';
+import { linesOf, replayInto, SMALL_EPOCHS } from '../../support/views/replayed.ts';
 import { replayWithForced } from '../../support/views/table-views.ts';
 
 const directory = freshDirectory();
@@ -25,7 +25,7 @@ const [ALICE, BOB] = [partyOf('alice'), partyOf('bob')];
 
 /** Applies updates after those before, in one transaction. */
 async function apply(items: readonly string[]): Promise<void> {
-  const { halted } = await replayInto(directory.at('data'), [directory.writeLines('more.ndjson', items)]);
+  const { halted } = await replayInto(directory.at('data'), [directory.writeLines('more.ndjson', items)], SMALL_EPOCHS);
   expect(halted).toBeNull();
 }
 

@@ -3,21 +3,21 @@ import { holdfast } from '../program/command.ts';
 import type { Ended } from '../program/program.ts';
 import type { TemporaryDirectory } from '../program/temporary-directory.ts';
 import { linesOf, replayInto } from '../views/replayed.ts';
-import { dumpViews } from '../views/views-dump.ts';
+import { dumpRows } from '../views/views-dump.ts';
 import { oddLedger } from './options.ts';
 import { randomLedger } from './random-ledger.ts';
 
 /** A feed that faults of the machine are to disturb, and the views of an undisturbed replay. */
 export interface FaultFeed {
   readonly path: string;
-  readonly wanted: ReturnType<typeof dumpViews>;
+  readonly wanted: ReturnType<typeof dumpRows>;
 }
 
 export async function prepareFaultFeed(folder: TemporaryDirectory): Promise<FaultFeed> {
   const options = { updates: 800, owners: 200, activeTarget: 400, migrations: 2 };
   const path = folder.writeLines('feed.ndjson', linesOf(randomLedger(oddLedger(71, options)), 'scan'));
   await replayInto(folder.at('undisturbed'), [path], { snapshotPeriodUs: null });
-  return { path, wanted: dumpViews(folder.at('undisturbed')) };
+  return { path, wanted: dumpRows(folder.at('undisturbed')) };
 }
 
 /** One line for people, whatever else is in the log. */
