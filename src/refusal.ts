@@ -9,3 +9,6 @@ export class Refusal extends Error {
     this.name = 'Refusal';
   }
 }
+
+/** A Refusal that may pass by itself: at its start `serve` waits for that. */
+export class PassingRefusal extends Refusal {}

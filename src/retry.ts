@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { isMachineError, mayPass } from './machine-errors.ts';
+import { PassingRefusal } from './refusal.ts';
 
 /** How a failed step is tried again. Where many processes may wait for one thing, `pauseMs` adds a random part. */
 export interface RetryPolicy {
@@ -30,7 +31,7 @@ export const RETRY_START: RetryPolicy = {
   firstMs: 1_000,
   longestMs: 5_000,
   forMsMax: null,
-  passes: (error) => mayPass(error, 'starting'),
+  passes: (error) => error instanceof PassingRefusal || mayPass(error, 'starting'),
 };
 
 export interface Pause {

@@ -6,6 +6,7 @@ import { commandOn, deadLetterJson, LIST, locationText, nextText } from '../view
 import type { DeadLetter, DeadLetterCode } from '../views/store/dead-letter-store.ts';
 import { openDeadLetters } from '../views/store/dead-letter-store.ts';
 import { type CliCommand, type CommandGroup, EXIT } from './command.ts';
+import { migrateOlderViews } from './migrate-views.ts';
 import { SERVE_KEYS } from './serve.ts';
 import { formatFacts, formatTable, safeBytes, safeJson, safeText } from './terminal.ts';
 
@@ -59,7 +60,9 @@ const retry: CliCommand = {
   summary: 'Apply the halted message at its location, with the settings of serve; the service must be stopped',
   examples: ['holdfast dead-letters retry', 'holdfast dead-letters retry --data ./data --record-time-gap-max 800d'],
   settings: SERVE_KEYS,
-  run: async ({ config, terminal }) => {
+  run: async (invocation) => {
+    const { config, terminal } = invocation;
+    await migrateOlderViews(invocation);
     const { deadLetter, bad } = retryHalted(config.dataDir, { ...config, now: () => Date.now() * 1000 });
     const { id } = deadLetter;
     if (bad === null) {
@@ -78,7 +81,14 @@ const drop: CliCommand = {
   summary: 'End the halt without its message, for good: ingest continues after it; the service must be stopped',
   examples: ['holdfast dead-letters drop 1', 'holdfast dead-letters drop 1 --yes'],
   addOptions: (command) => command.option('--yes', 'do it; without this the command only says what it would cost'),
-  run: async ({ args, options, config: { dataDir }, terminal }) => {
+  run: async (invocation) => {
+    const {
+      args,
+      options,
+      config: { dataDir },
+      terminal,
+    } = invocation;
+    if (options.yes === true) await migrateOlderViews(invocation);
     const deadLetter = findDeadLetter(dataDir, args[0]!);
     const { id, decision } = deadLetter;
     const print = commandOn(dataDir);

@@ -6,6 +6,7 @@ import { formatTime } from '../ledger/time.ts';
 import { commandOn, haltLine, LIST } from '../views/dead-letter-advice.ts';
 import { openViewsStore } from '../views/read/views-store.ts';
 import { type CliCommand, EXIT } from './command.ts';
+import { migrateOlderViews } from './migrate-views.ts';
 import { createProgress, fileStep } from './progress.ts';
 import { safeText } from './terminal.ts';
 
@@ -29,10 +30,12 @@ export const replayCommand: CliCommand = {
     'recordTimeGapMax',
   ],
   addOptions: (command) => command.option('--seal', 'seal a last snapshot at the last applied record time'),
-  run: async ({ args, options, config, terminal, logger }) => {
+  run: async (invocation) => {
+    const { args, options, config, terminal, logger } = invocation;
     // A wrong name among many is better reported before anything is applied.
     for (const file of args) readableSize(file);
     const signal = terminal.stopSignal();
+    await migrateOlderViews(invocation, { stop: () => signal });
     const startedAt = Date.now() * 1000;
     using progress = createProgress({ doing: 'replaying', stderr: terminal.stderr, logger });
     const result = await replayInThread(

@@ -7,6 +7,7 @@ import { type Pause, RETRY_START, retry } from '../retry.ts';
 import type { Service } from '../service/start-service.ts';
 import { optionName } from '../setting-kinds.ts';
 import { type CliCommand, SETTINGS_OF_EVERY_COMMAND } from './command.ts';
+import { migrateOlderViews } from './migrate-views.ts';
 
 export const SERVE_KEYS = SETTING_KEYS.filter((key) => !SETTINGS_OF_EVERY_COMMAND.includes(key));
 
@@ -22,7 +23,8 @@ export const serveCommand: CliCommand = {
   ],
   dataDir: 'made',
   settings: SERVE_KEYS,
-  run: async ({ config, terminal, logger }) => {
+  run: async (invocation) => {
+    const { config, terminal, logger } = invocation;
     const { host, port, reusePort } = config;
     const [first] = config.writerSettings;
     const reading = config.postgres !== null ? 'postgres' : config.readOnly ? 'readOnly' : null;
@@ -37,7 +39,10 @@ export const serveCommand: CliCommand = {
       import('../http/http-server.ts'),
     ]);
     await using unavailable = createUnavailableServer({ host, port, reusePort, logger });
-    const start = (): Promise<Service> => startService(config, { logger, beforeListening: unavailable.end });
+    const start = async (): Promise<Service> => {
+      if (reading === null) await migrateOlderViews(invocation, { stop: () => stop, tellClients: unavailable.tell });
+      return await startService(config, { logger, beforeListening: unavailable.end });
+    };
     await using service = await startWhenPossible(start, { tellClients: unavailable.tell, stop, logger });
     if (service === null) return;
     await Promise.race([stop.aborted || once(stop, 'abort'), service.failed]);

@@ -15,7 +15,7 @@ import {
 import { dirname, join } from 'node:path';
 import DatabaseFile from 'better-sqlite3';
 import { isDamaged, isMachineError } from '../machine-errors.ts';
-import { Refusal } from '../refusal.ts';
+import { PassingRefusal, Refusal } from '../refusal.ts';
 import { LOCAL_SECRET_FILE } from '../users/local-secret.ts';
 import { databaseError, USERS_FILE } from '../users/users-schema.ts';
 import { makeDataDirectory, openForReading, partialViewsFile, viewsFile } from './store/database.ts';
@@ -75,7 +75,7 @@ export function restore(backup: string, dataDir: string): void {
   }
 }
 
-/** Throws a Refusal for a directory that is no backup, is damaged, or whose views have another version. */
+/** Throws a Refusal for a directory that is no backup, is damaged, or whose views have a version that cannot be migrated. */
 function checkBackup(backup: string): void {
   const views = viewsFile(backup);
   if (!existsSync(views)) throw new Refusal(`${backup} is no backup: there is no views.db in it`);
@@ -83,7 +83,12 @@ function checkBackup(backup: string): void {
     const found = quickCheck(file);
     if (found !== 'ok') throw new Refusal(`${file} is damaged (${found}): use another backup`);
   }
-  openForReading(backup).close();
+  try {
+    openForReading(backup).close();
+  } catch (error) {
+    // A command that writes to the directory migrates older views.
+    if (!(error instanceof PassingRefusal)) throw error;
+  }
 }
 
 function quickCheck(file: string): unknown {

@@ -20,6 +20,12 @@ describe.each(Object.entries(DIRECTORIES))('the directory of schema 12 from the 
     cpSync(join(oldViews, name), folder.at('old'), { recursive: true });
     const replayed = await holdfast('replay', '--data', folder.at('new'), ...feed);
     expect(replayed.code, replayed.stderr).toBe(0);
+    expect(await holdfast('snapshots', '--data', folder.at('old'))).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('start `holdfast serve` on the directory, which migrates it'),
+    });
+    const migrated = await holdfast('replay', '--data', folder.at('old'), folder.writeLines('nothing', []));
+    expect(migrated.code, migrated.stderr).toBe(0);
     const snapshots = await Promise.all(
       ['old', 'new'].map((each) => holdfast('snapshots', '--json', '--data', folder.at(each))),
     );

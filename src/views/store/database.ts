@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import DatabaseFile, { type Database } from 'better-sqlite3';
 import { formatDuration } from '../../ledger/duration.ts';
 import { makeDatabasePrivate } from '../../private-file.ts';
-import { Refusal } from '../../refusal.ts';
-import { createTables, SCHEMA_VERSION } from './views-schema.ts';
+import { PassingRefusal, Refusal } from '../../refusal.ts';
+import { createTables, OLDEST_MIGRATED, SCHEMA_VERSION, UNDER_WAY } from './views-schema.ts';
 
 /** Settings that are fixed when a data directory is created, and those that an operator may give later. */
 export interface DirectorySettings {
@@ -59,6 +59,20 @@ export function makeDataDirectory(dataDir: string): void {
 /** Opens views.db for writing, creates it if missing, and compares the given settings with the stored ones. */
 export function openForWriting(dataDir: string, settings: DirectorySettings): Database {
   refuseHalfRestored(dataDir);
+  const db = openWritable(dataDir);
+  return prepared(db, () =>
+    db
+      .transaction(() => {
+        if (versionOf(db) === 0) makeTables(db, settings);
+        checkVersion(db, viewsFile(dataDir));
+        checkSettings(db, settings);
+      })
+      .immediate(),
+  );
+}
+
+/** Opens views.db as a writer does, whatever its tables are. */
+export function openWritable(dataDir: string): Database {
   const file = viewsFile(dataDir);
   makeDatabasePrivate(file);
   const db = new DatabaseFile(file);
@@ -70,11 +84,6 @@ export function openForWriting(dataDir: string, settings: DirectorySettings): Da
     db.pragma(`cache_size = -${CACHE_KIB}`);
     db.pragma('temp_store = MEMORY');
     db.pragma('busy_timeout = 5000');
-    db.transaction(() => {
-      if (versionOf(db) === 0) makeTables(db, settings);
-      checkVersion(db, file);
-      checkSettings(db, settings);
-    }).immediate();
   });
 }
 
@@ -131,19 +140,32 @@ function makeTables(db: Database, { snapshotPeriodUs, dso }: DirectorySettings):
   db.prepare('INSERT INTO setting VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)').run(setting);
 }
 
-/** Throws a Refusal where the tables are not this program's. Migrations of older tables will be called here. */
+/** Throws a Refusal where the tables are not this program's; it passes by itself once a migration has ended. */
 export function checkVersion(db: Database, file: string): void {
   const version = versionOf(db);
   if (version === SCHEMA_VERSION) return;
   if (version === 0) throw new Refusal(`${file} has no tables yet; replay a feed into the directory first`);
+  const from = version < UNDER_WAY ? version : Math.floor(version / UNDER_WAY);
+  const isMigrated = from >= OLDEST_MIGRATED && from < SCHEMA_VERSION;
+  if (isMigrated && version !== from)
+    throw new PassingRefusal(
+      `${migratingText(from, version % UNDER_WAY)}: wait for its end; ` +
+        'where no process migrates it, start `holdfast serve` on the directory, which continues',
+    );
+  const differs = `version ${version} of the tables, this program has ${SCHEMA_VERSION}`;
+  if (isMigrated)
+    throw new PassingRefusal(`views.db has ${differs}: start \`holdfast serve\` on the directory, which migrates it`);
   const older = 'use the program that wrote it, or move it away and replay the feed; the users stay';
   const newer = 'use the newer program that wrote it';
-  throw new Refusal(
-    `${file} has version ${version} of the tables, this program has ${SCHEMA_VERSION}: ${version < SCHEMA_VERSION ? older : newer}`,
-  );
+  throw new Refusal(`${file} has ${differs}: ${version < SCHEMA_VERSION ? older : newer}`);
 }
 
-function versionOf(db: Database): number {
+/** How far a migration is. Clients are told it, too. */
+export function migratingText(from: number, percent: number): string {
+  return `views.db is being migrated from version ${from} of the tables to ${from + 1}, ${percent} % done`;
+}
+
+export function versionOf(db: Database): number {
   return db.pragma('user_version', { simple: true }) as number;
 }
 

@@ -1,7 +1,11 @@
 import type { Database } from 'better-sqlite3';
 
-/** The version of views.db's tables: an older file is upgraded (upgrade.ts), a newer one refused. */
+/** The version of views.db's tables, its user_version: an older file is migrated (migrations.ts), a newer one refused. */
 export const SCHEMA_VERSION = 13;
+/** The oldest version that there is a migration from. */
+export const OLDEST_MIGRATED = 12;
+/** While a migration is under way, user_version is that of before times this, plus the percentage done: every program refuses it. */
+export const UNDER_WAY = 1_000;
 
 /**
  * The tables of views.db. Times are microseconds since 1970, amounts and rates 1e-10 units: an INTEGER where it fits 64 bits,
@@ -196,6 +200,8 @@ CREATE TABLE dead_letter(
 ) STRICT;
 CREATE INDEX dead_letter_by_sha256 ON dead_letter(sha256);
 `;
+
+export const TABLES_IF_MISSING = DDL.replaceAll(/^CREATE (TABLE|INDEX) /gm, 'CREATE $1 IF NOT EXISTS ');
 
 export function createTables(db: Database): void {
   db.exec(DDL);
