@@ -118,10 +118,10 @@ describe('an index of id hashes', () => {
   });
 });
 
-/** Keys of every width, the edges of digits and words among them, and many that are equal. */
+/** Keys of every width, the edges of digits among them, and many that are equal. */
 const keys = fc.oneof(
-  fc.constantFrom(0, 1, 2 ** 11 - 1, 2 ** 11, 2 ** 32 - 1, 2 ** 32, 2 ** 43, Number.MAX_SAFE_INTEGER),
-  fc.maxSafeNat(),
+  fc.constantFrom(0, 1, 2 ** 11 - 1, 2 ** 11, 2 ** 22, 2 ** 32 - 1),
+  fc.nat(2 ** 32 - 1),
   fc.nat(5),
 );
 const rows = fc.array(fc.record({ first: keys, second: keys }), { size: 'medium' });

@@ -53,12 +53,16 @@ interface SnapshotRow extends Omit<StoredSnapshot, 'forced' | 'unlocked' | 'lock
 
 export type SnapshotReader = ReturnType<typeof createSnapshotReader>;
 
-/** Rows of sealed snapshots; `rest` says which. */
-export function prepareSnapshots<P extends unknown[]>(db: Database, rest: string): Statement<P, SnapshotRow> {
-  return db.prepare<P, SnapshotRow>(
+/** Rows of sealed snapshots; `rest` says which, and `more` columns. */
+export function prepareSnapshots<P extends unknown[], Row = SnapshotRow>(
+  db: Database,
+  rest: string,
+  more = '',
+): Statement<P, Row> {
+  return db.prepare<P, Row>(
     `SELECT migration_id AS migrationId, record_time AS recordTime, s.seq AS seq, no, epoch, forced,
        coalesce(contracts, 0) AS contracts, coalesce(owners, 0) AS owners,
-       coalesce(unlocked, '0') AS unlocked, coalesce(locked, '0') AS locked, changes_digest AS changesDigest, digest
+       coalesce(unlocked, '0') AS unlocked, coalesce(locked, '0') AS locked, changes_digest AS changesDigest, digest ${more}
      FROM snapshot s LEFT JOIN migration USING (migration_id)
      LEFT JOIN supply u ON u.instrument = coin
        AND u.seq = (SELECT seq FROM supply WHERE instrument = coin AND seq <= s.seq ORDER BY seq DESC LIMIT 1) ${rest}`,

@@ -20,23 +20,30 @@ export interface VerifyStep {
   readonly total: number;
 }
 
-export interface SnapshotRow {
-  readonly migrationId: bigint;
-  readonly recordTime: bigint;
-  readonly seq: bigint;
-  readonly epoch: bigint;
-  readonly updateNo: bigint;
-  readonly forced: bigint;
-  readonly contracts: bigint;
-  readonly owners: bigint;
+type SnapshotIntegers = 'migrationId' | 'recordTime' | 'seq' | 'epoch' | 'updateNo' | 'forced' | 'contracts' | 'owners';
+
+export interface SnapshotRow extends Readonly<Record<SnapshotIntegers, bigint>> {
   readonly unlocked: string;
   readonly locked: string;
-  readonly changes_digest: Buffer | null;
+  readonly changesDigest: Buffer | null;
   readonly digest: Buffer | null;
+  /** The place of the snapshot that shows its interval among those on the grid of all migrations; absent where none is sealed. */
+  place?: number;
 }
 
 /** Contracts, owners, unlocked and locked coin of a migration, or how they change. */
 export type Supply = readonly bigint[];
+
+export const NO_SUPPLY: Supply = [0n, 0n, 0n, 0n];
+
+/** Adds to the supply, or its change, of an interval. */
+export function addSupply(supplies: Map<bigint, Supply>, seq: bigint, change: Supply): void {
+  supplies.set(seq, sumOf(supplies.get(seq) ?? NO_SUPPLY, change));
+}
+
+export function sumOf(a: Supply, b: Supply): Supply {
+  return a.map((each, i) => each + b[i]!);
+}
 
 export interface VerifyContext {
   /** All that is read is of one moment. Its integers are read as bigints: a damaged file may have any. */
@@ -44,22 +51,20 @@ export interface VerifyContext {
   readonly report: (difference: Difference) => void;
   /** The sealed snapshots of each migration: that of interval `seq` is number `seq - 1`. */
   readonly sealed: Map<bigint, SnapshotRow[]>;
-  /** For each interval up to the last snapshot on the grid, the place of the one that shows it among those of all migrations. */
-  readonly places: Map<bigint, number[]>;
   /** How the owners' contracts change a migration's supply, by interval. */
   readonly supply: Map<bigint, Map<bigint, Supply>>;
 }
 
-/** Reports what differs in a table where it concerns no owner, and perhaps one snapshot. */
+/** Reports what differs in a table, and perhaps of one owner or snapshot. */
 export function differsIn(
-  { report }: Pick<VerifyContext, 'report'>,
+  { report }: VerifyContext,
   table: string,
-  snapshot: string | null = null,
+  { owner = null, snapshot = null }: Partial<Pick<Difference, 'owner' | 'snapshot'>> = {},
 ): (expected: string, found: unknown) => void {
-  return (expected, found) => report({ table, owner: null, snapshot, expected, found: String(found) });
+  return (expected, found) => report({ table, owner, snapshot, expected, found: String(found) });
 }
 
-export function snapshotName({ sealed }: Pick<VerifyContext, 'sealed'>, migrationId: bigint, seq: bigint): string {
+export function snapshotName({ sealed }: VerifyContext, migrationId: bigint, seq: bigint): string {
   const row = sealed.get(migrationId)?.[Number(seq) - 1];
   return `migration ${migrationId}, ${row === undefined ? `interval ${seq}, not sealed yet` : timeText(row.recordTime)}`;
 }

@@ -6,6 +6,7 @@ import { idText, storedIdHash } from '../../ledger/ledger-ids.ts';
 import { coinEntity } from '../../ledger/templates.ts';
 import { epochsUp, NO_EPOCHS } from '../store/account-epochs.ts';
 import {
+  decodeNumbers,
   decodeVersion,
   encodeVersion,
   expiryColumn,
@@ -14,38 +15,35 @@ import {
   type SumTerms,
   unitsOf,
 } from '../store/stored-rows.ts';
-import { differsIn, type Supply, snapshotName, type VerifyContext, type VerifyStep } from './verify-context.ts';
-import { createMovementReader } from './verify-movements.ts';
-import { type Contract, type ItemsFound, sumOf } from './verify-snapshots.ts';
+import {
+  addSupply,
+  differsIn,
+  NO_SUPPLY,
+  type Supply,
+  snapshotName,
+  type VerifyContext,
+  type VerifyStep,
+} from './verify-context.ts';
+import type { Contract, ItemsFound } from './verify-snapshots.ts';
 
 /** How many owners are verified between two steps. */
 const OWNERS_PER_STEP = 1_000;
 
 /**
- * Owner by owner: its rows of `held` and `spent` against their holdings, and its versions against their sums. The owners' sums
+ * Owner by owner: its rows of `held` and `spent` against their holdings, its versions against their sums, its movements against the versions. The sums
  * are added up in `supply`, interval by interval; the items of the contracts go into `items`.
  */
 export function* verifyOwners(context: VerifyContext, items: ItemsFound): Generator<VerifyStep> {
   const { db } = context;
-  const next = db.prepare<[bigint], bigint | null>('SELECT min(id) FROM account WHERE id > ?').pluck();
   const total = Number(db.prepare<[], bigint | null>('SELECT max(id) FROM account').pluck().get());
   const verifyOwner = createOwnerVerifier(context, items);
-  const ownerAfter = (after: bigint): bigint | null => next.get(after) ?? null;
   let verified = 0;
-  // Before every id: a damaged one may have any.
-  for (let owner = ownerAfter(-(2n ** 63n)); owner !== null; owner = ownerAfter(owner)) {
+  for (const owner of db.prepare<[], bigint>('SELECT id FROM account ORDER BY id').pluck().iterate()) {
     verifyOwner(owner);
     verified += 1;
     if (verified % OWNERS_PER_STEP === 0) yield { phase: 'owners', done: Number(owner), total };
   }
   yield { phase: 'owners', done: total, total };
-}
-
-interface OwnerRow {
-  readonly id: bigint;
-  /** Null where its instrument is missing. */
-  readonly migrationId: bigint | null;
-  readonly party: string;
 }
 
 type Integers = 'epoch' | 'entryNo' | 'entryCreatedAt' | 'entryCreatedSeq' | 'entryExpiry' | 'archivedSeq' | 'idHash';
@@ -58,6 +56,15 @@ interface Entry extends Readonly<Record<Integers | HoldingIntegers, bigint | nul
   readonly contractId: unknown;
 }
 
+interface MovementRow {
+  readonly epoch: bigint;
+  readonly updateNo: bigint;
+  readonly unlocked: bigint | string;
+  readonly locked: bigint | string;
+  /** Of its update; null where that is missing. */
+  readonly accounts: Buffer | null;
+}
+
 interface Version {
   readonly epoch: bigint;
   readonly seq: bigint;
@@ -65,9 +72,10 @@ interface Version {
 }
 
 function createOwnerVerifier(context: VerifyContext, items: ItemsFound): (owner: bigint) => void {
-  const { db, report, supply } = context;
-  const ownerRow = db.prepare<[bigint], OwnerRow>(
-    `SELECT account.id AS id, migration_id AS migrationId, owner AS party FROM account
+  const { db, supply } = context;
+  // The migration is null where the instrument is missing.
+  const ownerOf = db.prepare<[bigint], { readonly migrationId: bigint | null; readonly party: string }>(
+    `SELECT migration_id AS migrationId, owner AS party FROM account
      LEFT JOIN instrument ON instrument.id = instrument WHERE account.id = ?`,
   );
   // That an account has rows in no other epochs is verified by epoch.
@@ -75,74 +83,80 @@ function createOwnerVerifier(context: VerifyContext, items: ItemsFound): (owner:
   const versions = db.prepare<[number, bigint], Version>(
     'SELECT epoch, seq, v FROM total WHERE epoch = ? AND account = ?',
   );
-  const movementsOf = createMovementReader(context);
-  const entries = (['held', 'spent'] as const).map((table) => {
-    const isHeld = table === 'held';
-    const [archivedSeq, idHash] = isHeld ? ['NULL', 'e.id_hash'] : ['e.archived_seq', 'NULL'];
-    const rows = db.prepare<[number, bigint], Entry>(
+  const since = db.prepare<[bigint], bigint>('SELECT movements_since FROM migration WHERE migration_id = ?').pluck();
+  const movements = db.prepare<[bigint], MovementRow>(
+    `SELECT m.epoch AS epoch, update_no AS updateNo, unlocked, locked, accounts FROM epoch
+     CROSS JOIN movement m ON m.epoch = epoch.no AND m.account = ? LEFT JOIN ledger_update u ON u.no = update_no`,
+  );
+  const entriesOf = (table: string, columns: string, where: string) =>
+    db.prepare<[number, bigint], Entry>(
       `SELECT e.no AS entryNo, e.created_at AS entryCreatedAt, e.created_seq AS entryCreatedSeq,
-         e.expiry AS entryExpiry, e.epoch AS epoch, ${archivedSeq} AS archivedSeq, ${idHash} AS idHash, c.account AS account,
+         e.expiry AS entryExpiry, e.epoch AS epoch, ${columns}, c.account AS account,
          c.created_seq AS createdSeq, c.locked AS locked, c.amount AS amount, c.rate AS rate, c.round AS round,
          c.created_at AS createdAt, c.contract_id AS contractId
-       FROM ${table} e LEFT JOIN holding c ON c.no = e.no WHERE e.epoch = ? AND e.account = ?
-       ${isHeld ? 'AND NOT EXISTS (SELECT 1 FROM gone WHERE gone.no = e.no)' : ''}`,
+       FROM ${table} e LEFT JOIN holding c ON c.no = e.no WHERE e.epoch = ? AND e.account = ? ${where}`,
     );
-    return { table, rows };
-  });
-
-  /** The epoch of an interval is the newest one when the snapshot before it was sealed; that of a coin is at most the snapshot's after it. */
-  function verifyEpoch(table: string, migrationId: bigint, row: { epoch: bigint; seq: bigint; party: string }): void {
-    const { epoch, seq, party: owner } = row;
-    const rows = context.sealed.get(migrationId) ?? [];
-    const [before, most] = [table === 'held' ? undefined : rows[Number(seq) - 2]?.epoch, rows[Number(seq) - 1]?.epoch];
-    if (epoch === (before ?? epoch) && epoch <= (most ?? epoch)) return;
-    const expected = before === undefined ? `epoch of at most ${most}` : `epoch ${before}`;
-    const snapshot = snapshotName(context, migrationId, seq);
-    report({ table, owner, snapshot, expected: `${expected}, by the snapshot at its interval`, found: String(epoch) });
-  }
+  const isHeld = 'AND NOT EXISTS (SELECT 1 FROM gone WHERE gone.no = e.no)';
+  const entries = {
+    held: entriesOf('held', 'NULL AS archivedSeq, e.id_hash AS idHash', isHeld),
+    spent: entriesOf('spent', 'e.archived_seq AS archivedSeq, NULL AS idHash', ''),
+  };
 
   return (id) => {
-    const owner = ownerRow.get(id)!;
-    const { migrationId, party } = owner;
+    const { migrationId, party } = ownerOf.get(id)!;
     if (migrationId === null) return differsIn(context, 'instrument')(`the instrument of account ${id}`, 'none');
-    const places = context.places.get(migrationId) ?? [];
+    const snapshots = context.sealed.get(migrationId) ?? [];
+    const differs = (table: string, seq: bigint, expected: string, found: unknown): void =>
+      differsIn(context, table, { owner: party, snapshot: snapshotName(context, migrationId, seq) })(expected, found);
+    /** The epoch of an interval is the newest one when the snapshot before it was sealed; that of a coin is at most the snapshot's after it. */
+    function verifyEpoch(table: string, epoch: bigint, seq: bigint): void {
+      const before = table === 'held' ? undefined : snapshots[Number(seq) - 2]?.epoch;
+      const most = snapshots[Number(seq) - 1]?.epoch;
+      if (epoch === (before ?? epoch) && epoch <= (most ?? epoch)) return;
+      const expected = before === undefined ? `epoch of at most ${most}` : `epoch ${before}`;
+      differs(table, seq, `${expected}, by the snapshot at its interval`, epoch);
+    }
     const intervals: Intervals = new Map();
     const epochs = [...epochsUp(bitsOf.get(id) ?? NO_EPOCHS, 0)];
-    for (const [{ table, rows }, epoch] of entries.flatMap((entry) => epochs.map((each) => [entry, each] as const))) {
-      for (const entry of rows.iterate(epoch, id)) {
-        const verified = verifyEntry(entry, owner, (where, expected, found) =>
-          report({
-            table: where === 'entry' ? table : where,
-            owner: party,
-            snapshot: null,
-            expected: `contract ${entry.entryNo} of ${table}: ${expected}`,
-            found: String(found),
-          }),
+    for (const [table, epoch] of (['held', 'spent'] as const).flatMap((each) =>
+      epochs.map((no) => [each, no] as const),
+    ))
+      for (const entry of entries[table].iterate(epoch, id)) {
+        const contract = verifyEntry(entry, { id, migrationId, party }, (where, expected, found) =>
+          differsIn(context, where ?? table, { owner: party })(
+            `contract ${entry.entryNo} of ${table}: ${expected}`,
+            found,
+          ),
         );
-        if (verified === null) continue;
-        verifyEpoch(table, migrationId, { epoch: entry.epoch!, seq: entry.archivedSeq ?? verified.createdSeq, party });
-        addContract(intervals, verified);
-        items.add(places, verified);
+        if (contract === null) continue;
+        verifyEpoch(table, entry.epoch!, entry.archivedSeq ?? contract.createdSeq);
+        addContract(intervals, contract);
+        items.add(snapshots, contract);
       }
-    }
-    const changes = getOrMake(supply, migrationId, () => new Map<bigint, Supply>());
     const found = epochs.flatMap((epoch) => versions.all(epoch, id));
-    for (const { epoch, seq } of found) verifyEpoch('total', migrationId, { epoch, seq, party });
-    const moved = movementsOf({ id, migrationId, party }, (place) =>
-      verifyEpoch('movement', migrationId, { ...place, party }),
+    for (const { epoch, seq } of found) verifyEpoch('total', epoch, seq);
+    const changes = compareVersions(intervals, found, (seq, expected, is) =>
+      differs('total', seq, `${expected}, by its contracts in held, spent and holding`, is),
     );
-    compareVersions(intervals, found, {
-      changed(seq, change) {
-        changes.set(seq, sumOf(changes.get(seq), change));
-        moved.compare(seq, change);
-      },
-      differs(seq, expected, found) {
-        const snapshot = snapshotName(context, migrationId, seq);
-        const byContracts = `${expected}, by its contracts in held, spent and holding`;
-        report({ table: 'total', owner: party, snapshot, expected: byContracts, found });
-      },
-    });
-    moved.end();
+    const ofMigration = getOrMake(supply, migrationId, () => new Map<bigint, Supply>());
+    for (const [seq, change] of changes) addSupply(ofMigration, seq, change);
+    // Movements add up to the changes of the totals, but for the first interval, in which imports come, and those before they were kept.
+    const begun = since.get(migrationId) ?? null;
+    const unknown = begun === null ? 1 : snapshots.findLastIndex(({ recordTime }) => recordTime < begun) + 2;
+    const moved = new Map<bigint, Supply>();
+    let at = 0;
+    for (const { epoch, updateNo, unlocked, locked, accounts } of movements.iterate(id)) {
+      while (at > 0 && snapshots[at - 1]!.updateNo >= updateNo) at -= 1;
+      while (at < snapshots.length && snapshots[at]!.updateNo < updateNo) at += 1;
+      verifyEpoch('movement', epoch, BigInt(at + 1));
+      addSupply(moved, BigInt(at + 1), [0n, 0n, BigInt(unlocked), BigInt(locked)]);
+      if (accounts === null || !decodeNumbers(accounts).includes(Number(id)))
+        differsIn(context, 'ledger_update')(`account ${id} in update ${updateNo}, by its movement`, 'none');
+    }
+    for (const seq of new Set([...changes.keys(), ...moved.keys()])) {
+      const [expected, is] = [changes, moved].map((each) => (each.get(seq) ?? NO_SUPPLY).slice(2).join(' and '));
+      if (seq > unknown && is !== expected) differs('movement', seq, `${expected} units, by its totals`, is);
+    }
   };
 }
 
@@ -151,8 +165,8 @@ type VerifiedContract = Contract & { readonly coin: SumTerms };
 /** Compares a row with its holding, from which its key and its expiry follow. Null where the holding is none of a coin. */
 function verifyEntry(
   entry: Entry,
-  { id, migrationId, party }: OwnerRow,
-  differs: (where: 'entry' | 'holding', expected: string, found: unknown) => void,
+  { id, migrationId, party }: { id: bigint; migrationId: bigint; party: string },
+  differs: (where: 'holding' | null, expected: string, found: unknown) => void,
 ): VerifiedContract | null {
   const { createdSeq, createdAt, archivedSeq, contractId } = entry;
   const hasId = typeof contractId === 'string' || Buffer.isBuffer(contractId);
@@ -162,7 +176,7 @@ function verifyEntry(
     return null;
   }
   const compare = (column: string, expected: unknown, found: unknown): void => {
-    if (found !== expected) differs('entry', `${column} ${expected}, by its holding`, found);
+    if (found !== expected) differs(null, `${column} ${expected}, by its holding`, found);
   };
   compare('account', entry.account, id);
   compare('created_at', createdAt, entry.entryCreatedAt);
@@ -227,44 +241,43 @@ function least(a: number | bigint, b: number | bigint): number | bigint {
 /**
  * Compares an owner's versions with its contracts: a version for each interval in which one was created or archived, each with
  * the exact sums. A version may be of an interval without a lasting change (contracts created and archived in it); it then
- * repeats the sums. Passes on how each interval changes the supply.
+ * repeats the sums. Returns how each interval changes the supply.
  */
 function compareVersions(
   intervals: Intervals,
   versions: readonly Version[],
-  to: {
-    readonly changed: (seq: bigint, change: Supply) => void;
-    readonly differs: (seq: bigint, expected: string, found: string) => void;
-  },
-): void {
+  differs: (seq: bigint, expected: string, found: string) => void,
+): ReadonlyMap<bigint, Supply> {
   const bySeq = new Map(versions.map(({ seq, v }) => [seq, v]));
   const seqs = [...new Set([...intervals.keys(), ...bySeq.keys()])].sort((a, b) => (a < b ? -1 : 1));
+  const changes = new Map<bigint, Supply>();
   // `expiryBound` is that of the previous version: it does not follow from the contracts alone.
   const now = { unlocked: noSums(), locked: noSums() };
   for (const seq of seqs) {
     const interval = intervals.get(seq) ?? noChanges();
     const before = now.unlocked.count + now.locked.count;
-    const v = bySeq.get(seq) ?? null;
-    const found = v && readVersion(v);
-    if (found === null) to.differs(seq, 'a version', v === null ? 'none' : `bytes that are none: ${v.toString('hex')}`);
+    const v = bySeq.get(seq);
+    const found = v === undefined ? null : readVersion(v);
+    if (found === null)
+      differs(seq, 'a version', v === undefined ? 'none' : `bytes that are none: ${v.toString('hex')}`);
     for (const side of SIDES) {
       const [sums, change] = [now[side], interval[side]];
       const survivors = sums.count - change.archived;
       add(sums, change, change.count);
       if (found === null) continue;
       if (EXACT.some((each) => sums[each] !== found[side][each]))
-        to.differs(seq, `${side} ${sumsText(sums)}`, `${side} ${sumsText(found[side])}`);
+        differs(seq, `${side} ${sumsText(sums)}`, `${side} ${sumsText(found[side])}`);
       // While any contract is held, the bound only falls; and it is at most the expiry of each one held.
       const most = survivors > 0 ? least(sums.expiryBound, change.expiryBound) : change.expiryBound;
       const bound = found[side].expiryBound;
-      if (sums.count > 0 && bound > most) to.differs(seq, `${side} expiry bound of at most ${most}`, `${bound}`);
+      if (sums.count > 0 && bound > most) differs(seq, `${side} expiry bound of at most ${most}`, `${bound}`);
       sums.expiryBound = bound;
     }
-    const { unlocked, locked } = interval;
     const after = now.unlocked.count + now.locked.count;
     const owners = BigInt(after > 0) - BigInt(before > 0);
-    to.changed(seq, [BigInt(after - before), owners, unlocked.amount, locked.amount]);
+    changes.set(seq, [BigInt(after - before), owners, interval.unlocked.amount, interval.locked.amount]);
   }
+  return changes;
 }
 
 /** Null where the bytes are no version, or not the encoding of its sums. */

@@ -1,4 +1,4 @@
-import DatabaseFile, { type Database } from 'better-sqlite3';
+import DatabaseFile from 'better-sqlite3';
 import { getOrMake } from '../../get-or-make.ts';
 import { formatAmount } from '../../ledger/amount.ts';
 import {
@@ -10,13 +10,15 @@ import {
   itemOf,
   nextDigest,
 } from '../../ledger/digest.ts';
+import { prepareSnapshots } from '../read/stored-snapshots.ts';
 import { BulkRows } from '../store/stored-rows.ts';
 import {
   differsIn,
   isLedgerTime,
+  NO_SUPPLY,
   type SnapshotRow,
-  type Supply,
   snapshotName,
+  sumOf,
   timeText,
   type VerifyContext,
   type VerifyStep,
@@ -29,48 +31,38 @@ import {
 export function* readSealed(context: VerifyContext): Generator<VerifyStep> {
   const { db, sealed } = context;
   let place = 0;
-  const snapshots = db.prepare<[], SnapshotRow>(
-    `SELECT migration_id AS migrationId, record_time AS recordTime, s.seq AS seq, epoch, update_no AS updateNo, forced, coalesce(contracts, 0) AS contracts,
-       coalesce(owners, 0) AS owners, coalesce(unlocked, '0') AS unlocked, coalesce(locked, '0') AS locked, changes_digest, digest
-     FROM snapshot s LEFT JOIN migration USING (migration_id) LEFT JOIN supply u ON u.instrument = coin
-       AND u.seq = (SELECT max(seq) FROM supply WHERE instrument = coin AND seq <= s.seq)
-     ORDER BY migration_id, record_time`,
+  const snapshots = prepareSnapshots<[], SnapshotRow>(
+    db,
+    'ORDER BY migration_id, record_time',
+    ', update_no AS updateNo',
   );
   for (const row of snapshots.iterate()) {
     const { migrationId, recordTime, seq, forced } = row;
     const rows = getOrMake(sealed, migrationId, () => []);
     rows.push(row);
-    const places = getOrMake(context.places, migrationId, () => []);
     if (forced !== 1n) {
-      while (places.length < rows.length) places.push(place);
+      for (let i = rows.length - 1; i >= 0 && rows[i]!.place === undefined; i--) rows[i]!.place = place;
       place += 1;
     }
-    const differs = differsIn(context, 'snapshot', `migration ${migrationId}, ${timeText(recordTime)}`);
+    const differs = differsIn(context, 'snapshot', { snapshot: `migration ${migrationId}, ${timeText(recordTime)}` });
     if (seq !== BigInt(rows.length)) differs(`seq ${rows.length}`, seq);
     const { epoch } = rows.at(-2) ?? row;
     if (row.epoch < epoch) differs(`epoch ${epoch} or later, as the snapshot before it`, row.epoch);
     if (!isLedgerTime(recordTime)) differs('a time in 1970-2200', recordTime);
   }
-  const open = db
-    .prepare<[], { id: bigint; seq: bigint; epoch: bigint }>(
-      'SELECT migration_id AS id, open_seq AS seq, open_epoch AS epoch FROM migration',
-    )
-    .all();
-  for (const migrationId of new Set([...sealed.keys(), ...open.map(({ id }) => id)])) {
-    const rows = sealed.get(migrationId) ?? [];
-    const [expected, found] = [BigInt(rows.length + 1), open.find(({ id }) => id === migrationId)];
-    const differs = differsIn(context, 'migration', `migration ${migrationId}`);
-    if (found?.seq !== expected) differs(`open_seq ${expected}`, found?.seq ?? 'none');
-    const epoch = rows.at(-1)?.epoch;
-    if (found && found.epoch !== (epoch ?? found.epoch)) differs(`open_epoch ${epoch}`, found.epoch);
+  const migrations = db.prepare<[], { id: bigint; seq: bigint; epoch: bigint }>(
+    'SELECT migration_id AS id, open_seq AS seq, open_epoch AS epoch FROM migration',
+  );
+  const open = new Map(migrations.all().map(({ id, ...interval }) => [id, interval]));
+  for (const id of open.keys()) getOrMake(sealed, id, () => []);
+  for (const [id, rows] of sealed) {
+    const { seq, epoch } = open.get(id) ?? { seq: 'none', epoch: undefined };
+    const differs = differsIn(context, 'migration', { snapshot: `migration ${id}` });
+    if (seq !== BigInt(rows.length + 1)) differs(`open_seq ${rows.length + 1}`, seq);
+    const newest = rows.at(-1)?.epoch ?? epoch;
+    if (epoch !== undefined && epoch !== newest) differs(`open_epoch ${newest}`, epoch);
   }
   yield { phase: 'sealed', done: sealed.size, total: sealed.size };
-}
-
-const NO_SUPPLY: Supply = [0n, 0n, 0n, 0n];
-
-export function sumOf(a: Supply = NO_SUPPLY, b: Supply = NO_SUPPLY): Supply {
-  return a.map((each, i) => each + b[i]!);
 }
 
 /** How many snapshots are verified between two steps. */
@@ -86,36 +78,32 @@ export function* verifySnapshots(context: VerifyContext, items: ItemsFound): Gen
   const total = [...sealed.values()].reduce((sum, { length }) => sum + length, 0);
   using sorted = items.sorted();
   let item = sorted.next();
-  let [done, place] = [0, 0];
+  let done = 0;
   for (const [migrationId, rows] of sealed) {
     let now = NO_SUPPLY;
     let before = firstDigest(Number(migrationId), period);
     for (const [i, row] of rows.entries()) {
       const seq = BigInt(i + 1);
       const compare = (expected: string, found: string): void => {
-        if (found !== expected)
-          differsIn(context, 'snapshot', snapshotName(context, migrationId, seq))(expected, found);
+        if (found === expected) return;
+        differsIn(context, 'snapshot', { snapshot: snapshotName(context, migrationId, seq) })(expected, found);
       };
-      now = sumOf(now, supply.get(migrationId)?.get(seq));
+      const compareDigest = (name: string, expected: Buffer | null, found: Buffer | null): void =>
+        compare(`${name} ${expected?.toString('hex') ?? 'none'}`, `${name} ${found?.toString('hex') ?? 'none'}`);
+      now = sumOf(now, supply.get(migrationId)?.get(seq) ?? NO_SUPPLY);
       compare(supplyText(now), supplyText([row.contracts, row.owners, row.unlocked, row.locked]));
       done += 1;
       if (done % SNAPSHOTS_PER_STEP === 0) yield { phase: 'snapshots', done, total };
-      const compareDigest = (name: 'changes_digest' | 'digest', expected?: Buffer): void =>
-        compare(`${name} ${expected?.toString('hex') ?? 'none'}`, `${name} ${row[name]?.toString('hex') ?? 'none'}`);
-      if (row.forced === 1n) {
-        compareDigest('changes_digest');
-        compareDigest('digest');
-        continue;
+      let [changes, digest]: [Buffer | null, Buffer | null] = [null, null];
+      if (row.forced !== 1n) {
+        const hash = changesHash(Number(migrationId), isLedgerTime(row.recordTime) ? Number(row.recordTime) : 0);
+        for (; item.done !== true && item.value[0] === row.place; item = sorted.next()) hash.update(item.value[1]);
+        changes = hash.digest();
+        digest = nextDigest(before, row.changesDigest ?? changes);
+        before = row.digest ?? digest;
       }
-      const time = isLedgerTime(row.recordTime) ? Number(row.recordTime) : 0;
-      const hash = changesHash(Number(migrationId), time);
-      for (; item.done !== true && item.value[0] === place; item = sorted.next()) hash.update(item.value[1]);
-      place += 1;
-      const changed = hash.digest();
-      compareDigest('changes_digest', changed);
-      const digest = nextDigest(before, row.changes_digest ?? changed);
-      compareDigest('digest', digest);
-      before = row.digest ?? digest;
+      compareDigest('changes_digest', changes, row.changesDigest);
+      compareDigest('digest', digest, row.digest);
     }
   }
   yield { phase: 'snapshots', done, total };
@@ -145,24 +133,20 @@ const CACHE_KIB = 32 * 1024;
 
 /** The items (docs/digest.md) that the contracts give, sorted by the snapshot on the grid that shows them. */
 export class ItemsFound implements Disposable {
-  readonly #db: Database;
+  // A database without a name is private and temporary.
+  readonly #db = new DatabaseFile('');
   readonly #insert: BulkRows;
 
   constructor() {
-    // A database without a name is private and temporary.
-    this.#db = new DatabaseFile('');
-    this.#db.pragma('journal_mode = OFF');
-    this.#db.pragma('synchronous = OFF');
-    this.#db.pragma(`cache_size = -${CACHE_KIB}`);
-    this.#db.exec('CREATE TABLE found(place INTEGER, item BLOB)');
+    this.#db.exec(`PRAGMA journal_mode = OFF; PRAGMA cache_size = -${CACHE_KIB};
+      CREATE TABLE found(place INTEGER, item BLOB); BEGIN`);
     this.#insert = BulkRows.inserting(this.#db, 'INSERT INTO found', 2);
-    this.#db.exec('BEGIN');
   }
 
   /** Adds what a contract is in the digests: nothing where it was made and archived in one interval of the grid, or is not sealed. */
-  add(places: readonly number[], { coin, contractId, createdSeq, archivedSeq }: Contract): void {
-    const created = places[Number(createdSeq) - 1];
-    const archived = archivedSeq === null ? undefined : places[Number(archivedSeq) - 1];
+  add(sealed: readonly SnapshotRow[], { coin, contractId, createdSeq, archivedSeq }: Contract): void {
+    const created = sealed[Number(createdSeq) - 1]?.place;
+    const archived = archivedSeq === null ? undefined : sealed[Number(archivedSeq) - 1]?.place;
     if (created === archived) return;
     if (created !== undefined) this.#add(created, createdLine(coin, contractId));
     if (archived !== undefined) this.#add(archived, archivedLine(contractId));
@@ -176,7 +160,7 @@ export class ItemsFound implements Disposable {
     }
   }
 
-  /** All items in order, each with the place of its snapshot among those on the grid of all migrations. */
+  /** All items in order, each with the place of its snapshot. */
   *sorted(): Generator<[place: number, item: Buffer], undefined> {
     try {
       this.#insert.finish();

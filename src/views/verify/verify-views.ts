@@ -1,9 +1,9 @@
 import type { Database } from 'better-sqlite3';
 import { isDamaged } from '../../machine-errors.ts';
+import { hasEpoch } from '../store/account-epochs.ts';
 import { openForReading } from '../store/database.ts';
+import { decodeNumbers } from '../store/stored-rows.ts';
 import { type Difference, differsIn, timeText, type VerifyContext, type VerifyStep } from './verify-context.ts';
-import { verifyEpochs } from './verify-epochs.ts';
-import { verifyUpdates } from './verify-movements.ts';
 import { verifyOwners } from './verify-owners.ts';
 import { ItemsFound, readSealed, verifySnapshots } from './verify-snapshots.ts';
 
@@ -27,7 +27,7 @@ export function* verifyViews(
   const db = openForReading(dataDir).defaultSafeIntegers();
   try {
     db.exec('BEGIN');
-    const context: VerifyContext = { db, report, sealed: new Map(), places: new Map(), supply: new Map() };
+    const context: VerifyContext = { db, report, sealed: new Map(), supply: new Map() };
     using items = new ItemsFound();
     const verified: Verified = { snapshots: 0, owners: 0, seeds: [] };
     const tables = db.prepare<[], string>(`SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name`).pluck();
@@ -92,4 +92,67 @@ function* verifyHoldings(context: VerifyContext): Generator<VerifyStep> {
       differs(`contract ${no}: a row in held or spent`, 'none');
   }
   yield { phase: 'holdings', done: 1, total: 1 };
+}
+
+/** Every account that an update names has a movement of it: that each movement is named there was verified by account. */
+function* verifyUpdates(context: VerifyContext): Generator<VerifyStep> {
+  const { db } = context;
+  let named = 0;
+  for (const accounts of db.prepare<[], Buffer>('SELECT accounts FROM ledger_update').pluck().iterate())
+    named += decodeNumbers(accounts).length;
+  const rows = rowsOf(db, 'movement');
+  if (rows !== named) differsIn(context, 'movement')(`${named} rows, as ledger_update names`, rows);
+  yield { phase: 'movements', done: rows, total: rows };
+}
+
+type EpochRow = Readonly<Record<'no' | 'firstNo' | 'least' | 'most' | 'held' | 'gone', bigint>>;
+/** Of an epoch's rows of `held`: null but for the counts where there are none. */
+type HeldFacts = Readonly<Record<'rows' | 'gone' | 'rowsOfGone' | 'firstNo' | 'lastNo' | 'least' | 'most', bigint>>;
+
+/**
+ * What is derived for epochs (docs/store.md): the epochs of each account, without which rows are not found, the counts and bounds of
+ * `epoch`, and that each coin of `gone` has its row of `held`.
+ */
+function* verifyEpochs(context: VerifyContext): Generator<VerifyStep> {
+  const { db } = context;
+  const bitsOf = db.prepare<[bigint], Buffer>('SELECT bits FROM account_epochs WHERE account = ?').pluck();
+  const isAccount = db.prepare<[bigint], bigint>('SELECT 1 FROM account WHERE id = ?').pluck();
+  const epochs = db
+    .prepare<[], EpochRow>(
+      `SELECT no, first_no AS firstNo, coalesce(min_created, 1 << 62) AS least, coalesce(max_created, -1) AS most, held, gone
+       FROM epoch ORDER BY no`,
+    )
+    .all();
+  const known = new Set(epochs.map(({ no }) => no));
+  for (const table of ['held', 'spent', 'total', 'movement']) {
+    const pairs = db.prepare<[], [bigint, bigint]>(`SELECT DISTINCT epoch, account FROM ${table}`).raw();
+    for (const [epoch, account] of pairs.iterate()) {
+      const row = `a row of account ${account} in epoch ${epoch}, as ${table} has`;
+      if (!known.has(epoch)) differsIn(context, 'epoch')(row, 'no such epoch');
+      if (isAccount.get(account) === undefined) differsIn(context, 'account')(row, 'no such account');
+      const isNoted = hasEpoch(bitsOf.get(account) ?? Buffer.alloc(0), Number(epoch));
+      if (!isNoted) differsIn(context, 'account_epochs')(row, 'not noted');
+    }
+  }
+  const heldOf = db.prepare<{ no: bigint; from: bigint; end: bigint }, HeldFacts>(
+    `SELECT count(*) AS rows, coalesce(sum(EXISTS (SELECT 1 FROM gone WHERE gone.no = held.no)), 0) AS gone,
+       (SELECT count(*) FROM gone WHERE no >= @from AND no < @end) AS rowsOfGone, min(no) AS firstNo, max(no) AS lastNo,
+       min(created_at) AS least, max(created_at) AS most FROM held WHERE epoch = @no`,
+  );
+  for (const [i, { no, firstNo: from, held, gone, least, most }] of epochs.entries()) {
+    const end = epochs[i + 1]?.firstNo ?? 2n ** 63n - 1n;
+    const found = heldOf.get({ no, from, end })!;
+    const differs = differsIn(context, 'epoch', { snapshot: `epoch ${no}` });
+    if (held !== found.rows || gone !== found.gone || gone !== found.rowsOfGone)
+      differs(
+        `held ${found.rows}, of which gone ${found.gone}`,
+        `held ${held}, gone ${gone}, ${found.rowsOfGone} rows of gone`,
+      );
+    if (found.rows === 0n) continue;
+    if (from > found.firstNo || end <= found.lastNo)
+      differs(`coins ${from} to ${end - 1n} in held`, `${found.firstNo} to ${found.lastNo}`);
+    if (least > found.least || most < found.most)
+      differs(`bounds of ${found.least} and ${found.most}`, `${least} to ${most}`);
+  }
+  yield { phase: 'epochs', done: epochs.length, total: epochs.length };
 }

@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3';
 import { getOrMake } from '../../get-or-make.ts';
 import { changesHash, createdLine, type DigestedCoin, ITEM_BYTES, itemOf } from '../../ledger/digest.ts';
 import type { Micros } from '../../ledger/time.ts';
-import { wordOrder } from '../store/row-order.ts';
+import { rowOrder } from '../store/row-order.ts';
 
 /** Digest items (docs/digest.md), one after the other. */
 export class Items {
@@ -125,81 +125,43 @@ export function passSorted(
 ): void {
   const ranges = Math.ceil(count / atOnce);
   for (let range = 0; range < ranges; range++) {
-    const from = Math.floor((range * WORDS) / ranges);
-    const to = Math.floor(((range + 1) * WORDS) / ranges);
-    pass(sortedOnce(itemsBetween(runs(), from, to)));
+    const parts: Buffer[] = [];
+    for (const run of runs()) parts.push(ranges === 1 ? run : itemsIn(run, range, ranges));
+    pass(sortedOnce(Buffer.concat(parts)));
   }
 }
 
-/** The items whose first four bytes, as a number, are in a range. */
-function itemsBetween(runs: Iterable<Buffer>, from: number, to: number): Buffer {
-  const parts: Buffer[] = [];
-  for (const run of runs) {
-    if (from === 0 && to === WORDS) {
-      parts.push(run);
-      continue;
-    }
-    const part = Buffer.allocUnsafe(run.length);
-    let length = 0;
-    for (let at = 0; at < run.length; at += ITEM_BYTES) {
-      const word = run.readUInt32BE(at);
-      if (word < from || word >= to) continue;
-      run.copy(part, length, at, at + ITEM_BYTES);
-      length += ITEM_BYTES;
-    }
-    // A copy, because a part of it would keep all of it.
-    parts.push(Buffer.from(part.subarray(0, length)));
-  }
-  return parts.length === 1 ? parts[0]! : Buffer.concat(parts);
-}
-
-const ITEM_WORDS = ITEM_BYTES / Uint32Array.BYTES_PER_ELEMENT;
-
-/** Two equal ones cancel each other out. Copied by words, because a call for 32 bytes costs several times as much. */
-function sortedOnce(items: Buffer): Buffer {
-  const given = wordsOf(items);
-  const sorted = new Uint32Array(given.length);
-  const firsts = new Uint32Array(given.length / ITEM_WORDS);
-  const bytes = new DataView(given.buffer, given.byteOffset, given.byteLength);
-  for (let i = 0; i < firsts.length; i++) firsts[i] = bytes.getUint32(i * ITEM_BYTES);
-  const order = wordOrder(firsts);
-  orderEqualWords(items, firsts, order);
+/** The items of a range, one of so many that values are divided into. */
+function itemsIn(run: Buffer, range: number, ranges: number): Buffer {
+  const part = Buffer.allocUnsafe(run.length);
   let length = 0;
-  for (let i = 0; i < order.length; i++) {
-    const at = order[i]! * ITEM_WORDS;
-    if (length > 0 && isSame(given, at, sorted, length - ITEM_WORDS)) {
-      length -= ITEM_WORDS;
-      continue;
-    }
-    for (let word = 0; word < ITEM_WORDS; word++) sorted[length + word] = given[at + word]!;
-    length += ITEM_WORDS;
+  for (let at = 0; at < run.length; at += ITEM_BYTES)
+    if (Math.floor((run.readUInt32BE(at) * ranges) / WORDS) === range)
+      length += run.copy(part, length, at, at + ITEM_BYTES);
+  // A copy, because a part of it would keep all of it.
+  return Buffer.from(part.subarray(0, length));
+}
+
+/** Two equal ones cancel each other out. Nearly always the first four bytes decide; of those with equal ones the rest, by insertion. */
+function sortedOnce(items: Buffer): Buffer {
+  const firsts = new Uint32Array(items.length / ITEM_BYTES);
+  for (let i = 0; i < firsts.length; i++) firsts[i] = items.readUInt32BE(i * ITEM_BYTES);
+  const order: number[] = [];
+  /** Above 0 where the item before a place must come after this one, 0 where they are equal. */
+  const compare = (at: number, item: number): number => {
+    if (at === 0 || firsts[order[at - 1]!] !== firsts[item]) return -1;
+    const [from, to] = [order[at - 1]! * ITEM_BYTES, item * ITEM_BYTES];
+    return items.compare(items, to, to + ITEM_BYTES, from, from + ITEM_BYTES);
+  };
+  for (const item of rowOrder(firsts, (first) => first)) {
+    let at = order.length;
+    while (compare(at, item) > 0) at -= 1;
+    if (compare(at, item) === 0) order.splice(at - 1, 1);
+    else if (at === order.length) order.push(item);
+    else order.splice(at, 0, item);
   }
-  return Buffer.from(sorted.buffer, 0, length * Uint32Array.BYTES_PER_ELEMENT);
-}
-
-/** The same bytes, or a copy of them where they do not begin at a word. */
-function wordsOf(items: Buffer): Uint32Array {
-  const isAligned = items.byteOffset % Uint32Array.BYTES_PER_ELEMENT === 0;
-  const { buffer, byteOffset, length } = isAligned ? items : Buffer.from(new Uint8Array(items).buffer);
-  return new Uint32Array(buffer, byteOffset, length / Uint32Array.BYTES_PER_ELEMENT);
-}
-
-/** Nearly always the first word decides. */
-function isSame(a: Uint32Array, atA: number, b: Uint32Array, atB: number): boolean {
-  for (let word = 0; word < ITEM_WORDS; word++) if (a[atA + word] !== b[atB + word]) return false;
-  return true;
-}
-
-/** Among items of equal first words, which are few: by insertion. */
-function orderEqualWords(items: Buffer, words: Uint32Array, order: Uint32Array): void {
-  for (let i = 1; i < order.length; i++) {
-    for (let j = i; j > 0; j--) {
-      const [a, b] = [order[j - 1]!, order[j]!];
-      if (words[a] !== words[b]) break;
-      const [from, to] = [a * ITEM_BYTES, b * ITEM_BYTES];
-      if (items.compare(items, to, to + ITEM_BYTES, from, from + ITEM_BYTES) <= 0) break;
-      order[j - 1] = b;
-      order[j] = a;
-    }
-  }
+  const sorted = Buffer.allocUnsafe(order.length * ITEM_BYTES);
+  for (let at = 0, to = 0; at < order.length; at++)
+    to += items.copy(sorted, to, order[at]! * ITEM_BYTES, (order[at]! + 1) * ITEM_BYTES);
+  return sorted;
 }
