@@ -19,7 +19,7 @@ import {
   requireOverlap,
   requireSourceMigration,
 } from './source-start.ts';
-import { addIgnored, LastUpdates, type MigrationState, newMigration, UNFINISHED_IMPORT } from './state.ts';
+import { addIgnored, type MigrationState, newMigration, UNFINISHED_IMPORT } from './state.ts';
 
 /** What applying depends on besides the feed. */
 export interface ApplyRules extends ClockRules {
@@ -97,28 +97,32 @@ function applyUpdate(applying: Applying, recordTime: Micros, late: boolean, rule
   const place = { synchronizer: no, recordTime, updateId };
   batch.updates.end(migration, { place, countedAt: countedAt === recordTime ? null : countedAt });
   const isOfLastTime = recordTime === last?.recordTime;
-  if (isOfLastTime) last.updates.add(updateId);
-  const updates = isOfLastTime ? last.updates : new LastUpdates([updateId]);
+  const { newIds, storedIds } = isOfLastTime ? last : { newIds: new Set<string>(), storedIds: 0 };
+  newIds.add(updateId);
   const [firstTime, unseen] = [last?.firstTime ?? recordTime, last?.unseen ?? false];
   const repairs = (last?.repairs ?? 0) + (isOfLastTime ? 1 : 0);
-  migration.synchronizers.set(synchronizerId, { no, firstTime, recordTime, updates, repairs, unseen, changed: true });
+  const applied = { no, firstTime, recordTime, newIds, storedIds, repairs, unseen, changed: true };
+  migration.synchronizers.set(synchronizerId, applied);
 }
 
 /**
  * Whether its synchronizer has the update already (docs/rules.md, rule 1). Notes that a source after files, by showing one, reaches
  * back to their end. Throws BadUpdate for one that is out of order, PossibleGap where others may be missing before it.
  */
-function isRedelivered({ batch: { state }, migration, update, lane }: Applying, recordTime: Micros): boolean {
-  const { synchronizerId } = update;
+function isRedelivered({ batch, migration, update, lane }: Applying, recordTime: Micros): boolean {
+  const { state, lastUpdates } = batch;
+  const { synchronizerId, updateId } = update;
   if (lane.start !== null && isUnproven(state, migration)) throw afterSeed(migration, lane, recordTime);
   const last = migration.synchronizers.get(synchronizerId);
   if (last === undefined && lane.start !== null && isUnseen(migration))
     throw gapAfterFiles(`have nothing of synchronizer ${synchronizerId}`, lane.source, recordTime);
   const isOfLastTime = recordTime === last?.recordTime;
   const isApplied =
-    last !== undefined && (recordTime < last.recordTime || (isOfLastTime && last.updates.has(update.updateId)));
+    last !== undefined &&
+    (recordTime < last.recordTime || (isOfLastTime && lastUpdates.has(migration, synchronizerId, updateId)));
   if (isOfLastTime && !isApplied && update.format === 'scan') {
-    const expected = `a time after ${formatTime(recordTime)}, that of update ${last.updates.any} of this synchronizer`;
+    const other = lastUpdates.any(migration, synchronizerId);
+    const expected = `a time after ${formatTime(recordTime)}, that of update ${other} of this synchronizer`;
     throw badTime('disorder', update, recordTime, expected);
   }
   if (last?.unseen === true && lane.start !== null) {
@@ -313,11 +317,12 @@ function isStillActive({ batch, migration }: Applying, archive: ArchivedContract
  * cannot be compared.
  */
 function isCreatedAfter(
-  { contracts, seals, updates }: Batch,
-  { migrationId, synchronizers }: MigrationState,
+  { contracts, seals, updates, lastUpdates }: Batch,
+  migration: MigrationState,
   { coin, archive, recordTime }: { coin: PendingCoin | StoredCoin; archive: ArchivedContract; recordTime: Micros },
 ): boolean {
   const { createdSeq, owner } = coin;
+  const { migrationId, synchronizers } = migration;
   const ended = seals.endOf(migrationId, createdSeq);
   if (ended !== null && ended < recordTime) return false;
   const begun = seals.endOf(migrationId, createdSeq - 1);
@@ -325,8 +330,8 @@ function isCreatedAfter(
   const concurrent = [...synchronizers.values()].filter((each) => begun === null || each.recordTime > begun);
   if (concurrent.length > 1 || contracts.coinOf(coin).createdAt > recordTime) return true;
   const creator = contracts.creatorOf(coin);
-  const creatorId = typeof creator === 'number' ? updates.idOf(creator) : creator;
-  if (creatorId !== null && [...synchronizers.values()].some((each) => each.updates.has(creatorId))) return true;
+  const id = typeof creator === 'number' ? updates.idOf(creator) : creator;
+  if (id !== null && [...synchronizers.keys()].some((each) => lastUpdates.has(migration, each, id))) return true;
   return contracts.wasArchived(archive, owner, createdSeq);
 }
 

@@ -8,7 +8,7 @@ import { Counterfeits, Rounds } from './other-contracts.ts';
 import { Owners } from './owner-sums.ts';
 import { markPositionsStored, type SavePositions } from './positions.ts';
 import { Seals } from './seals.ts';
-import { type Counts, copyCounts, createStateSaver, loadState, type WriterState } from './state.ts';
+import { type Counts, copyCounts, createStateSaver, LastUpdates, loadState, type WriterState } from './state.ts';
 
 /**
  * The updates applied in memory and not yet written, and the caches it uses. `commit` writes everything in one transaction;
@@ -24,6 +24,7 @@ export class Batch {
   readonly templates: Templates;
   readonly items: OpenItems;
   readonly updates: LedgerUpdates;
+  readonly lastUpdates: LastUpdates;
   readonly seals: Seals;
   counts: Counts;
   readonly #db: Database;
@@ -43,15 +44,16 @@ export class Batch {
     this.owners = new Owners(db, this.state, this.epochs);
     this.contracts = new Contracts(db, this.owners, lasting.active);
     this.rounds = new Rounds(db);
-    this.counterfeits = new Counterfeits(db, lasting.active.counterfeits);
+    this.counterfeits = new Counterfeits(db);
     this.templates = new Templates(db);
     this.items = new OpenItems(db);
     this.updates = new LedgerUpdates(db, this);
+    this.lastUpdates = new LastUpdates(db);
     this.seals = new Seals(db, this);
     this.counts = copyCounts(counts);
     this.#flushContracts = createContractFlush(db, this.epochs);
     this.#savePositions = lasting.savePositions;
-    this.#saveState = createStateSaver(db, this.state, this.epochs);
+    this.#saveState = createStateSaver(db, this.state, this);
   }
 
   /** One transaction: rows, totals, snapshots and the position. `also` runs within it. */

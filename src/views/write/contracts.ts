@@ -1,9 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import type { ContractEvent, NewCoin } from '../../feed/decoded-batch.ts';
 import { type ComparedCoin, expiryOf } from '../../ledger/coin.ts';
-
 import { idText, type StoredId } from '../../ledger/ledger-ids.ts';
-
 import { type CoinRow, coinTerms, type SumTerms, unitsOf } from '../store/stored-rows.ts';
 import type { Owner, Owners } from './owner-sums.ts';
 
@@ -50,7 +48,7 @@ export function isPending(coin: PendingCoin | StoredCoin): coin is PendingCoin {
   return 'create' in coin;
 }
 
-type HoldingRow = [bigint, bigint, bigint, bigint, bigint | Buffer, bigint | Buffer, bigint, bigint, string];
+type HoldingRow = [bigint, bigint, bigint, bigint | Buffer, bigint | Buffer, bigint, bigint, string];
 
 /** A contract id as `contractIdOf` reads it: a BLOB takes twice as long as its hex digits. */
 const ID_TEXT = `iif(typeof(contract_id) = 'blob', hex(contract_id), ':' || contract_id)`;
@@ -65,10 +63,8 @@ export class Contracts {
   readonly #createdIndex = new HashIndex();
   readonly #fetched: StoredCoin[] = [];
   readonly #fetchedIndex = new HashIndex();
-  /** Where the id hashes of the numbers to fetch are, each number by a hash of its own. */
-  readonly #wanted = new HashIndex();
-  /** The numbers of `archived`, each by a hash of its own. */
-  readonly #archivedNos = new HashIndex();
+  /** The numbers of `archived`. */
+  readonly #archivedNos = new Set<number>();
   readonly #owners: Owners;
   readonly #active: ActiveIds;
   readonly #holding;
@@ -88,7 +84,7 @@ export class Contracts {
       .safeIntegers();
     this.#holding = db
       .prepare<[number], HoldingRow>(
-        `SELECT no, account, created_seq, locked, amount, rate, round, created_at, ${ID_TEXT} FROM holding WHERE no = ?`,
+        `SELECT account, created_seq, locked, amount, rate, round, created_at, ${ID_TEXT} FROM holding WHERE no = ?`,
       )
       .raw()
       .safeIntegers();
@@ -105,30 +101,23 @@ export class Contracts {
   }
 
   /** Reads what is stored about contracts whose ids have these hashes, so that `find` needs no statement of its own. */
-  fetch(idHashes: Float64Array): void {
+  fetch(idHashes: readonly number[]): void {
     this.#fetched.length = 0;
     this.#fetchedIndex.clear();
     this.#active.refresh();
-    const wanted = this.#wanted;
-    wanted.clear();
-    const nos: number[] = [];
-    for (let i = 0; i < idHashes.length; i++) {
-      const idHash = idHashes[i]!;
+    const wanted = new Map<number, number>();
+    for (const idHash of idHashes)
       this.#active.each(idHash, (no) => {
-        const hash = spread(no);
-        if (this.#archivedNos.first(hash) >= 0 || wanted.first(hash) >= 0) return;
-        wanted.add(hash, i);
-        nos.push(no);
+        if (!this.#archivedNos.has(no)) wanted.set(no, idHash);
       });
-    }
-    for (const key of Float64Array.from(nos).sort()) {
-      const row = this.#holding.get(key);
+    for (const no of Float64Array.from(wanted.keys()).sort()) {
+      const row = this.#holding.get(no);
       if (row === undefined) continue;
-      const [storedNo, owner, createdSeq, locked, amount, storedRate, round, createdAt, idText] = row;
-      const [no, rate] = [Number(storedNo), unitsOf(storedRate)];
+      const [owner, createdSeq, locked, amount, storedRate, round, createdAt, idText] = row;
+      const rate = unitsOf(storedRate);
       const coin: StoredCoin = {
         no,
-        idHash: idHashes[wanted.number(wanted.first(spread(no)))]!,
+        idHash: wanted.get(no)!,
         contractId: contractIdOf(idText),
         owner: this.#owners.ofNo(Number(owner)),
         createdSeq: Number(createdSeq),
@@ -146,17 +135,12 @@ export class Contracts {
 
   /** The active coin with that event's id in that migration. */
   find({ idHash, contractId }: ContractEvent, migrationId: number): PendingCoin | StoredCoin | undefined {
-    const created = this.#createdIndex;
-    for (let slot = created.first(idHash); slot >= 0; slot = created.next(idHash, slot)) {
-      const coin = this.created[created.number(slot)]!;
-      if (isActiveIn(coin, migrationId) && coin.create.contractId === contractId) return coin;
-    }
-    const fetched = this.#fetchedIndex;
-    for (let slot = fetched.first(idHash); slot >= 0; slot = fetched.next(idHash, slot)) {
-      const coin = this.#fetched[fetched.number(slot)]!;
-      if (isActiveIn(coin, migrationId) && coin.contractId === contractId) return coin;
-    }
-    return undefined;
+    const created = (coin: PendingCoin): boolean =>
+      isActiveIn(coin, migrationId) && coin.create.contractId === contractId;
+    const fetched = (coin: StoredCoin): boolean => isActiveIn(coin, migrationId) && coin.contractId === contractId;
+    return (
+      this.#createdIndex.find(idHash, this.created, created) ?? this.#fetchedIndex.find(idHash, this.#fetched, fetched)
+    );
   }
 
   /** The content of an active contract's create. */
@@ -178,11 +162,8 @@ export class Contracts {
   wasArchived({ idHash, contractId }: ContractEvent, owner: Owner, from: number): boolean {
     const isMeant = (coin: PendingCoin | ArchivedCoin): boolean =>
       coin.archivedSeq >= from && coin.owner.no === owner.no;
-    const created = this.#createdIndex;
-    for (let slot = created.first(idHash); slot >= 0; slot = created.next(idHash, slot)) {
-      const coin = this.created[created.number(slot)]!;
-      if (isMeant(coin) && coin.create.contractId === contractId) return true;
-    }
+    const created = (coin: PendingCoin): boolean => isMeant(coin) && coin.create.contractId === contractId;
+    if (this.#createdIndex.find(idHash, this.created, created) !== undefined) return true;
     const ofHash = this.archived.filter((coin) => coin.idHash === idHash && isMeant(coin));
     if (ofHash.some(({ no }) => contractIdOf(this.#idText.get(no)!) === contractId)) return true;
     for (const text of this.#spentIds.iterate(owner.no, from)) if (contractIdOf(text) === contractId) return true;
@@ -197,7 +178,7 @@ export class Contracts {
   archive(coin: PendingCoin | StoredCoin, seq: number): void {
     coin.archivedSeq = coin.createdSeq === seq ? -1 : seq;
     if (isPending(coin)) return;
-    this.#archivedNos.add(spread(coin.no), coin.no);
+    this.#archivedNos.add(coin.no);
     const { no, idHash, owner, createdSeq, createdAt, archivedSeq, amount, rate, round } = coin;
     const expiry = expiryOf({ amount, rate, createdRound: round });
     this.archived.push({ no, idHash, owner, createdSeq, createdAt, expiry, archivedSeq });
@@ -214,11 +195,6 @@ export class Contracts {
     this.#createdIndex.clear();
     this.#archivedNos.clear();
   }
-}
-
-/** A hash of a coin's number, different for each: by their numbers alone, coins at regular distances would crowd. */
-function spread(no: number): number {
-  return Math.imul(no, 0x9e3779b1);
 }
 
 /** The contract id of ID_TEXT: upper-case hex digits of a packed id, a colon and the id of any other. */
@@ -239,9 +215,6 @@ function isActiveIn({ archivedSeq, owner }: PendingCoin | StoredCoin, migrationI
   return archivedSeq === 0 && owner.migration.migrationId === migrationId;
 }
 
-/** With more counterfeits than these, each id is looked up. */
-export const COUNTERFEIT_HASHES_MAX = 65_536;
-
 /** Called when all were read: how many, and how long that took. */
 export type OnActiveRead = (read: { readonly contracts: number; readonly ms: number }) => void;
 
@@ -250,11 +223,8 @@ export type OnActiveRead = (read: { readonly contracts: number; readonly ms: num
  * would dirty a page. `held` stores the hashes, from which it is rebuilt.
  */
 export class ActiveIds {
-  /** The hashes of all stored counterfeits, and of some that were: few, so that nothing is looked up for the coins that count. */
-  readonly counterfeits = new Set<number>();
   readonly #numbers = new HashIndex();
   readonly #held;
-  readonly #counterfeits;
   readonly #dataVersion;
   readonly #onRead: OnActiveRead;
   /** The database's version when `held` was read; null where it must be read. */
@@ -267,7 +237,6 @@ export class ActiveIds {
         'SELECT id_hash, no FROM held WHERE NOT EXISTS (SELECT 1 FROM gone WHERE gone.no = held.no)',
       )
       .raw();
-    this.#counterfeits = db.prepare<[number], number>('SELECT DISTINCT h FROM counterfeit LIMIT ?').pluck();
     this.#dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();
   }
 
@@ -279,8 +248,6 @@ export class ActiveIds {
     this.#readAt = null;
     this.#numbers.clear();
     for (const [idHash, no] of this.#held.iterate()) this.#numbers.add(idHash, no);
-    this.counterfeits.clear();
-    for (const hash of this.#counterfeits.iterate(COUNTERFEIT_HASHES_MAX + 1)) this.counterfeits.add(hash);
     this.#readAt = version;
     this.#onRead({ contracts: this.#numbers.size, ms: performance.now() - started });
   }
@@ -366,6 +333,15 @@ export class HashIndex {
   /** The slot of the next entry with that hash after a slot; -1 for none. */
   next(idHash: number, slot: number): number {
     return this.#from(idHash | 0, (slot + 1) & (this.#capacity - 1));
+  }
+
+  /** The first of some coins, whose places are the numbers, that has that hash and is meant. */
+  find<Coin>(idHash: number, coins: readonly Coin[], isMeant: (coin: Coin) => boolean): Coin | undefined {
+    for (let slot = this.first(idHash); slot >= 0; slot = this.next(idHash, slot)) {
+      const coin = coins[this.number(slot)]!;
+      if (isMeant(coin)) return coin;
+    }
+    return undefined;
   }
 
   number(slot: number): number {

@@ -12,8 +12,9 @@ export interface SynchronizerState {
   /** The record time of the first one: an earlier one is disorder. */
   readonly firstTime: Micros;
   readonly recordTime: Micros;
-  /** All updates applied at that time. */
-  readonly updates: LastUpdates;
+  /** The ids of the updates applied at that time: those of this batch, and how many are in `last_update`. */
+  readonly newIds: Set<string>;
+  storedIds: number;
   /** How many were ever applied at the time of the one before them. */
   readonly repairs: number;
   /** Known from files, and not yet seen in the source that continues after them. */
@@ -81,10 +82,9 @@ interface MigrationRow extends Omit<MigrationState, 'stored' | 'unlocked' | 'loc
   locked: string;
 }
 
-interface SynchronizerRow extends Pick<SynchronizerState, 'no' | 'firstTime' | 'recordTime' | 'repairs'> {
+interface SynchronizerRow extends Omit<SynchronizerState, 'newIds' | 'unseen' | 'changed'> {
   readonly migrationId: number;
   readonly name: string;
-  readonly updates: number;
   readonly unseen: number;
 }
 
@@ -133,12 +133,10 @@ function loadMigrations(db: Database): Map<number, MigrationState> {
   }
   const synchronizers = db.prepare<[], SynchronizerRow>(
     `SELECT migration_id AS migrationId, synchronizer_id AS name, no, first_time AS firstTime, record_time AS recordTime,
-       updates, repairs, unseen FROM synchronizer`,
+       updates AS storedIds, repairs, unseen FROM synchronizer`,
   );
-  const lastUpdatesOf = prepareLastUpdates(db);
-  for (const { migrationId, name, updates: count, unseen, ...row } of synchronizers.all()) {
-    const updates = new LastUpdates([], { rows: lastUpdatesOf(migrationId, name), count });
-    const state = { ...row, updates, unseen: unseen === 1, changed: false };
+  for (const { migrationId, name, unseen, ...row } of synchronizers.all()) {
+    const state = { ...row, newIds: new Set<string>(), unseen: unseen === 1, changed: false };
     migrations.get(migrationId)?.synchronizers.set(name, state);
   }
   return migrations;
@@ -171,7 +169,7 @@ export function newMigration(migrationId: number): MigrationState {
 export function createStateSaver(
   db: Database,
   loaded: WriterState,
-  epochs: Pick<Epochs, 'ofInterval'>,
+  { epochs, lastUpdates }: { epochs: Epochs; lastUpdates: LastUpdates },
 ): (state: WriterState) => void {
   const setting = db.prepare(
     `UPDATE setting SET dso = ?, dso_pinned = ?, source_migration_id = ?, next_no = ?, next_account = ?, next_update_no = ?,
@@ -185,7 +183,6 @@ export function createStateSaver(
        seeded_at = excluded.seeded_at, seed_times = excluded.seed_times, seed_offset = excluded.seed_offset`,
   );
   const synchronizer = db.prepare('INSERT OR REPLACE INTO synchronizer VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
-  const lastUpdatesOf = prepareLastUpdates(db);
   let written = loaded.followed;
   return (state) => {
     const { dso, sourceMigrationId, nextNo, nextAccount, nextUpdateNo, feed } = state;
@@ -199,77 +196,54 @@ export function createStateSaver(
       migration.run([m.migrationId, m.openSeq, m.stored.openEpoch, m.coin, ...times]);
       for (const [name, last] of m.synchronizers) {
         if (!last.changed) continue;
-        const { no, firstTime, recordTime, updates, repairs } = last;
-        const unseen = last.unseen ? 1 : 0;
-        synchronizer.run(m.migrationId, name, no, firstTime, recordTime, updates.count, repairs, unseen);
-        last.updates.save(lastUpdatesOf(m.migrationId, name));
+        lastUpdates.save(m.migrationId, name, last);
+        const { no, firstTime, recordTime, storedIds, repairs } = last;
+        synchronizer.run(m.migrationId, name, no, firstTime, recordTime, storedIds, repairs, last.unseen ? 1 : 0);
         last.changed = false;
       }
     }
   };
 }
 
-/** The rows of `last_update` of one synchronizer. */
-type StoredUpdates = ReturnType<ReturnType<typeof prepareLastUpdates>>;
-
 /**
- * The updates applied at the last time of one synchronizer, to tell a redelivery from another update of that time
+ * The updates applied at the last time of each synchronizer, to tell a redelivery from another update of that time
  * (docs/rules.md, rule 1). Usually there is one. But repairs have the record time of the update before them, and there may be
  * any number of them: those of earlier batches stay on disk.
  */
 export class LastUpdates {
-  /** The ids of this batch. */
-  readonly #added: Set<string>;
-  /** The ids on disk; null where they are of an earlier time, or there are none. */
-  #stored: { readonly rows: StoredUpdates; readonly count: number } | null;
+  readonly #has;
+  readonly #any;
+  readonly #forget;
+  readonly #insert;
 
-  constructor(added: string[], stored: { rows: StoredUpdates; count: number } | null = null) {
-    this.#added = new Set(added);
-    this.#stored = stored;
+  constructor(db: Database) {
+    const rows = 'FROM last_update WHERE migration_id = ? AND synchronizer_id = ?';
+    this.#has = db.prepare<[number, string, StoredId], number>(`SELECT 1 ${rows} AND update_id = ?`).pluck();
+    this.#any = db.prepare<[number, string], StoredId>(`SELECT update_id ${rows} LIMIT 1`).pluck();
+    this.#forget = db.prepare(`DELETE ${rows}`);
+    this.#insert = db.prepare('INSERT INTO last_update VALUES (?, ?, ?)');
   }
 
-  get count(): number {
-    return this.#added.size + (this.#stored?.count ?? 0);
-  }
-
-  has(updateId: string): boolean {
-    return this.#added.has(updateId) || (this.#stored?.rows.has(updateId) ?? false);
+  has({ migrationId, synchronizers }: MigrationState, synchronizer: string, updateId: string): boolean {
+    const { newIds, storedIds } = synchronizers.get(synchronizer)!;
+    return (
+      newIds.has(updateId) || (storedIds > 0 && this.#has.get(migrationId, synchronizer, storedId(updateId)) === 1)
+    );
   }
 
   /** One of them, for a message. */
-  get any(): string {
-    return this.#added.values().next().value ?? this.#stored!.rows.any();
-  }
-
-  add(updateId: string): void {
-    this.#added.add(updateId);
+  any({ migrationId, synchronizers }: MigrationState, synchronizer: string): string {
+    const [added] = synchronizers.get(synchronizer)!.newIds;
+    return added ?? idText(this.#any.get(migrationId, synchronizer)!);
   }
 
   /** Writes those of this batch; called inside its transaction. */
-  save(rows: StoredUpdates): void {
-    const { count } = this;
-    if (this.#stored === null) rows.clear();
-    rows.add(this.#added);
-    this.#stored = { rows, count };
-    this.#added.clear();
+  save(migrationId: number, synchronizer: string, last: SynchronizerState): void {
+    if (last.storedIds === 0) this.#forget.run(migrationId, synchronizer);
+    for (const id of last.newIds) this.#insert.run(migrationId, synchronizer, storedId(id));
+    last.storedIds += last.newIds.size;
+    last.newIds.clear();
   }
-}
-
-/** Returns the function that gives the rows of one synchronizer. */
-function prepareLastUpdates(db: Database) {
-  const ofSynchronizer = 'FROM last_update WHERE migration_id = ? AND synchronizer_id = ?';
-  const has = db.prepare<[number, string, StoredId], number>(`SELECT 1 ${ofSynchronizer} AND update_id = ?`).pluck();
-  const any = db.prepare<[number, string], StoredId>(`SELECT update_id ${ofSynchronizer} LIMIT 1`).pluck();
-  const forget = db.prepare(`DELETE ${ofSynchronizer}`);
-  const insert = db.prepare('INSERT INTO last_update VALUES (?, ?, ?)');
-  return (migrationId: number, synchronizerId: string) => ({
-    has: (updateId: string): boolean => has.get(migrationId, synchronizerId, storedId(updateId)) === 1,
-    any: (): string => idText(any.get(migrationId, synchronizerId) ?? ''),
-    clear: () => forget.run(migrationId, synchronizerId),
-    add(updateIds: Iterable<string>): void {
-      for (const id of updateIds) insert.run(migrationId, synchronizerId, storedId(id));
-    },
-  });
 }
 
 /** Counts since the process started, for /status and the summary line of a replay. */

@@ -359,9 +359,9 @@ export class ViewsWriter implements Disposable {
   }
 }
 
-function idHashesOf(messages: readonly DecodedMessage[]): Float64Array {
+function idHashesOf(messages: readonly DecodedMessage[]): number[] {
   const idHashes: number[] = [];
   for (const { content } of messages)
     if (content.kind === 'update') for (const { idHash } of content.events) idHashes.push(idHash);
-  return Float64Array.from(idHashes);
+  return idHashes;
 }
