@@ -94,8 +94,8 @@ function applyUpdate(applying: Applying, recordTime: Micros, late: boolean, rule
   migration.updateTime = Math.max(migration.updateTime ?? recordTime, recordTime);
   const no = last?.no ?? batch.state.nextSynchronizer++;
   const countedAt = Math.max(migration.timeReached, (migration.sealedAt ?? -1) + 1);
-  const place = { synchronizer: no, recordTime, updateId };
-  batch.updates.end(migration, { place, countedAt: countedAt === recordTime ? null : countedAt });
+  const time = { recordTime, countedAt: countedAt === recordTime ? null : countedAt };
+  batch.updates.end(migration, { synchronizer: no, updateId, ...time });
   const isOfLastTime = recordTime === last?.recordTime;
   const { newIds, storedIds } = isOfLastTime ? last : { newIds: new Set<string>(), storedIds: 0 };
   newIds.add(updateId);

@@ -44,7 +44,7 @@ export class Batch {
     this.owners = new Owners(db, this.state, this.epochs);
     this.contracts = new Contracts(db, this.owners, lasting.active);
     this.rounds = new Rounds(db);
-    this.counterfeits = new Counterfeits(db);
+    this.counterfeits = new Counterfeits(db, lasting.active.counterfeits);
     this.templates = new Templates(db);
     this.items = new OpenItems(db);
     this.updates = new LedgerUpdates(db, this);

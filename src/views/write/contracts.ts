@@ -215,6 +215,9 @@ function isActiveIn({ archivedSeq, owner }: PendingCoin | StoredCoin, migrationI
   return archivedSeq === 0 && owner.migration.migrationId === migrationId;
 }
 
+/** With more counterfeits than these, each id is looked up. */
+export const COUNTERFEIT_HASHES_MAX = 65_536;
+
 /** Called when all were read: how many, and how long that took. */
 export type OnActiveRead = (read: { readonly contracts: number; readonly ms: number }) => void;
 
@@ -223,8 +226,11 @@ export type OnActiveRead = (read: { readonly contracts: number; readonly ms: num
  * would dirty a page. `held` stores the hashes, from which it is rebuilt.
  */
 export class ActiveIds {
+  /** The hashes of all stored counterfeits, and of some that were: few, so that nothing is looked up for the coins that count. */
+  readonly counterfeits = new Set<number>();
   readonly #numbers = new HashIndex();
   readonly #held;
+  readonly #counterfeits;
   readonly #dataVersion;
   readonly #onRead: OnActiveRead;
   /** The database's version when `held` was read; null where it must be read. */
@@ -237,6 +243,7 @@ export class ActiveIds {
         'SELECT id_hash, no FROM held WHERE NOT EXISTS (SELECT 1 FROM gone WHERE gone.no = held.no)',
       )
       .raw();
+    this.#counterfeits = db.prepare<[number], number>('SELECT DISTINCT h FROM counterfeit LIMIT ?').pluck();
     this.#dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();
   }
 
@@ -248,6 +255,8 @@ export class ActiveIds {
     this.#readAt = null;
     this.#numbers.clear();
     for (const [idHash, no] of this.#held.iterate()) this.#numbers.add(idHash, no);
+    this.counterfeits.clear();
+    for (const hash of this.#counterfeits.iterate(COUNTERFEIT_HASHES_MAX + 1)) this.counterfeits.add(hash);
     this.#readAt = version;
     this.#onRead({ contracts: this.#numbers.size, ms: performance.now() - started });
   }

@@ -19,6 +19,14 @@ interface UpdatePlace {
   readonly updateId: string;
 }
 
+/** An update that waits for the commit. */
+interface PendingUpdate extends UpdatePlace {
+  /** Null where it is the record time. */
+  readonly countedAt: Micros | null;
+  readonly effectsEnd: number;
+  readonly accounts: Buffer;
+}
+
 const EFFECTS_MIN = 1024;
 
 /**
@@ -35,12 +43,7 @@ export class LedgerUpdates {
   readonly #insertMovement: BulkRows;
   readonly #insertSpent;
   readonly #hasSpent;
-  readonly #updates = {
-    places: [] as UpdatePlace[],
-    countedAt: [] as (Micros | null)[],
-    effectsEnd: [] as number[],
-    accounts: [] as Buffer[],
-  };
+  #updates: PendingUpdate[] = [];
   /** The effects of all of them, one after the other, and behind those of the update that is being applied. */
   #effects = new Int32Array(EFFECTS_MIN);
   #effectsEnd = 0;
@@ -120,20 +123,15 @@ export class LedgerUpdates {
     return this.#importsSpent.has(idHash) || this.#hasSpent.get(idHash) === 1;
   }
 
-  /** Ends the update that is applied; an import has neither a row nor movements. `countedAt`: null where it is the record time. */
-  end(
-    migration: MigrationState,
-    update: { readonly place: UpdatePlace; readonly countedAt: Micros | null } | null,
-  ): void {
-    const from = this.#updates.effectsEnd.at(-1) ?? 0;
+  /** Ends the update that is applied; an import has neither a row nor movements. */
+  end(migration: MigrationState, update: Omit<PendingUpdate, 'effectsEnd' | 'accounts'> | null): void {
+    const from = this.#updates.at(-1)?.effectsEnd ?? 0;
     if (this.#passed.length > 0) this.#leaveOutPassed(from);
     if (update === null) this.#effectsEnd = from;
     else if (this.#effectsEnd > from) {
-      const { places, countedAt, effectsEnd, accounts } = this.#updates;
-      places.push(update.place);
-      countedAt.push(update.countedAt);
-      effectsEnd.push(this.#effectsEnd);
-      accounts.push(encodeNumbers(this.#addMovements(migration).sort((a, b) => a - b)));
+      const { synchronizer, recordTime, updateId, countedAt } = update;
+      const accounts = encodeNumbers(this.#addMovements(migration).sort((a, b) => a - b));
+      this.#updates.push({ synchronizer, recordTime, updateId, countedAt, effectsEnd: this.#effectsEnd, accounts });
       this.#state.nextUpdateNo += 1;
     }
     for (const { owner } of this.#touched) owner.touched = false;
@@ -169,11 +167,11 @@ export class LedgerUpdates {
 
   /** The effects that an update had when it was applied; null where none of that id changed a coin at that time. */
   effectsOf({ synchronizer, recordTime, updateId }: UpdatePlace): ReadonlySet<number> | null {
-    const { places } = this.#updates;
-    for (; this.#indexed < places.length; this.#indexed++)
-      getOrMake(this.#byId, places[this.#indexed]!.updateId, () => []).push(this.#indexed);
+    const updates = this.#updates;
+    for (; this.#indexed < updates.length; this.#indexed++)
+      getOrMake(this.#byId, updates[this.#indexed]!.updateId, () => []).push(this.#indexed);
     for (const i of this.#byId.get(updateId) ?? [])
-      if (places[i]!.synchronizer === synchronizer && places[i]!.recordTime === recordTime)
+      if (updates[i]!.synchronizer === synchronizer && updates[i]!.recordTime === recordTime)
         return new Set(this.#effectsAtIndex(i));
     const stored = this.#effectsAt.get(synchronizer, recordTime, storedId(updateId));
     if (stored === undefined) return null;
@@ -181,25 +179,22 @@ export class LedgerUpdates {
   }
 
   #effectsAtIndex(i: number): Int32Array {
-    const { effectsEnd } = this.#updates;
-    return this.#effects.subarray(effectsEnd[i - 1] ?? 0, effectsEnd[i]);
+    return this.#effects.slice(this.#updates[i - 1]?.effectsEnd ?? 0, this.#updates[i]!.effectsEnd);
   }
 
   get #firstNo(): number {
-    return this.no - this.#updates.places.length;
+    return this.no - this.#updates.length;
   }
 
   /** The id of an update by its number. */
   idOf(no: number): string {
-    return this.#updates.places[no - this.#firstNo]?.updateId ?? idText(this.#idOf.get(no)!);
+    return this.#updates[no - this.#firstNo]?.updateId ?? idText(this.#idOf.get(no)!);
   }
 
   flush(): void {
-    const { places, countedAt, accounts } = this.#updates;
-    for (const [i, { synchronizer, recordTime, updateId }] of places.entries()) {
-      const effects = Buffer.from(this.#effectsAtIndex(i).slice().buffer);
-      const place = [this.#firstNo + i, synchronizer, recordTime, countedAt[i]!] as const;
-      this.#insertUpdate.add(...place, storedId(updateId), effects, accounts[i]!);
+    for (const [i, { synchronizer, recordTime, countedAt, updateId, accounts }] of this.#updates.entries()) {
+      const place = [this.#firstNo + i, synchronizer, recordTime, countedAt, storedId(updateId)] as const;
+      this.#insertUpdate.add(...place, Buffer.from(this.#effectsAtIndex(i).buffer), accounts);
     }
     this.#insertUpdate.finish();
     const { epoch, account, updateNo, unlocked, locked } = this.#movements;
@@ -221,7 +216,8 @@ export class LedgerUpdates {
   }
 
   afterCommit(): void {
-    for (const column of [...Object.values(this.#updates), ...Object.values(this.#movements)]) column.length = 0;
+    this.#updates = [];
+    for (const column of Object.values(this.#movements)) column.length = 0;
     this.#effects = new Int32Array(EFFECTS_MIN);
     this.#effectsEnd = 0;
     this.#importsSpent.clear();

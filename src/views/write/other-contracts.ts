@@ -2,6 +2,7 @@ import type { Database } from 'better-sqlite3';
 import type { ContractEvent } from '../../feed/decoded-batch.ts';
 import { idText, type StoredId, storedId, storedIdHash } from '../../ledger/ledger-ids.ts';
 import type { OpenRound } from '../../ledger/update.ts';
+import { COUNTERFEIT_HASHES_MAX } from './contracts.ts';
 
 /** An open mining round active now. */
 export interface ActiveRound {
@@ -64,15 +65,11 @@ export class Rounds {
   }
 }
 
-/** With more counterfeits than these, each id is looked up. */
-const HASHES_MAX = 65_536;
-
 /** Active ids of coins and rounds that do not count. Anyone may create any number of them, so they stay on disk. */
 export class Counterfeits {
   readonly #exists;
   readonly #insert;
   readonly #delete;
-  /** The hashes of those stored, and of some that were: few, so that nothing is looked up for the coins that count. */
   readonly #hashes: Set<number>;
   /** This batch's changes, by migration and contract id. */
   readonly #changed = new Map<
@@ -80,9 +77,9 @@ export class Counterfeits {
     readonly [isActive: boolean, idHash: number, migrationId: number, id: StoredId]
   >();
 
-  constructor(db: Database) {
-    const hashes = db.prepare<[number], number>('SELECT DISTINCT h FROM counterfeit LIMIT ?').pluck();
-    this.#hashes = new Set(hashes.iterate(HASHES_MAX + 1));
+  /** `hashes`: those of `ActiveIds`. */
+  constructor(db: Database, hashes: Set<number>) {
+    this.#hashes = hashes;
     const row = 'h = ? AND migration_id = ? AND contract_id = ?';
     this.#exists = db.prepare<[number, number, StoredId], number>(`SELECT 1 FROM counterfeit WHERE ${row}`).pluck();
     this.#insert = db.prepare('INSERT OR IGNORE INTO counterfeit VALUES (?, ?, ?)');
@@ -91,14 +88,14 @@ export class Counterfeits {
 
   /** Whether the contract that an event names is an active counterfeit. */
   has({ idHash, contractId }: ContractEvent, migrationId: number): boolean {
-    if (this.#hashes.size <= HASHES_MAX && !this.#hashes.has(idHash)) return false;
+    if (this.#hashes.size <= COUNTERFEIT_HASHES_MAX && !this.#hashes.has(idHash)) return false;
     const change = this.#changed.get(`${migrationId} ${contractId}`);
     return change?.[0] ?? this.#exists.get(idHash, migrationId, storedId(contractId)) === 1;
   }
 
   set({ idHash, contractId }: ContractEvent, migrationId: number, isActive: boolean): void {
     this.#changed.set(`${migrationId} ${contractId}`, [isActive, idHash, migrationId, storedId(contractId)]);
-    if (this.#hashes.size <= HASHES_MAX) this.#hashes.add(idHash);
+    if (this.#hashes.size <= COUNTERFEIT_HASHES_MAX) this.#hashes.add(idHash);
   }
 
   flush(): void {

@@ -53,7 +53,8 @@ export class Owners {
   #supplies: [instrument: number, seq: number, contracts: number, owners: number, unlocked: string, locked: string][] =
     [];
   #dirty = new Map<MigrationState, Owner[]>();
-  readonly #versions = new QueuedVersions();
+  /** Rows of `total`; `v` with a character for each byte, which takes less memory than a Buffer for each. */
+  #versions: { readonly epoch: number; readonly owner: number; readonly seq: number; readonly v: string }[] = [];
 
   constructor(db: Database, state: WriterState, epochs: Epochs) {
     this.#state = state;
@@ -144,7 +145,8 @@ export class Owners {
     const epoch = this.#epochs.ofInterval(migration, openSeq);
     for (const owner of dirty) {
       this.#epochs.addAccount(owner, epoch);
-      this.#versions.push(epoch, owner, openSeq);
+      const v = encodeVersion(owner.unlocked, owner.locked).toString('latin1');
+      this.#versions.push({ epoch, owner: owner.no, seq: openSeq, v });
       owner.dirty = false;
     }
     this.#dirty.delete(migration);
@@ -159,7 +161,15 @@ export class Owners {
     this.#insertAccount.finish();
     for (const row of this.#supplies) this.#insertSupply.add(...row);
     this.#insertSupply.finish();
-    this.#versions.each((epoch, owner, seq, v) => this.#insertVersion.add(epoch, owner, seq, v));
+    const order = rowOrder(
+      this.#versions,
+      ({ epoch }) => epoch,
+      ({ owner }) => owner,
+    );
+    for (const i of order) {
+      const { epoch, owner, seq, v } = this.#versions[i]!;
+      this.#insertVersion.add(epoch, owner, seq, Buffer.from(v, 'latin1'));
+    }
     this.#insertVersion.finish();
   }
 
@@ -167,51 +177,9 @@ export class Owners {
     this.#addedCoins = [];
     this.#added = [];
     this.#supplies = [];
-    this.#versions.clear();
+    this.#versions = [];
     if (this.#ofNo.size <= OWNERS_MAX) return;
     this.#ofNo.clear();
     this.#ofParty.clear();
-  }
-}
-
-const VERSION_BYTES_MIN = 64 * 1024;
-
-/** The rows of `total` that wait for the commit, by columns, their values one after the other. */
-class QueuedVersions {
-  readonly #epochs: number[] = [];
-  readonly #owners: number[] = [];
-  readonly #seqs: number[] = [];
-  readonly #ends: number[] = [];
-  #bytes: Buffer = Buffer.allocUnsafeSlow(VERSION_BYTES_MIN);
-  #length = 0;
-
-  push(epoch: number, { no, unlocked, locked }: Pick<Owner, 'no' | 'unlocked' | 'locked'>, seq: number): void {
-    const v = encodeVersion(unlocked, locked);
-    if (this.#length + v.length > this.#bytes.length)
-      this.#bytes = Buffer.concat([this.#bytes, Buffer.allocUnsafe(Math.max(this.#bytes.length, v.length))]);
-    this.#bytes.set(v, this.#length);
-    this.#length += v.length;
-    this.#epochs.push(epoch);
-    this.#owners.push(no);
-    this.#seqs.push(seq);
-    this.#ends.push(this.#length);
-  }
-
-  /** Passes on all of them in the order of the table's key, those of one owner as they were queued. Bytes are valid until the next change. */
-  each(take: (epoch: number, owner: number, seq: number, v: Buffer) => void): void {
-    const order = rowOrder(
-      this.#owners,
-      (_, at) => this.#epochs[at]!,
-      (owner) => owner,
-    );
-    for (const i of order) {
-      const v = this.#bytes.subarray(i === 0 ? 0 : this.#ends[i - 1], this.#ends[i]);
-      take(this.#epochs[i]!, this.#owners[i]!, this.#seqs[i]!, v);
-    }
-  }
-
-  clear(): void {
-    for (const column of [this.#epochs, this.#owners, this.#seqs, this.#ends]) column.length = 0;
-    this.#length = 0;
   }
 }

@@ -16,11 +16,15 @@ export function isNews(state: WriterState, { identity, resumeTokens, dso, restar
   return state.feed !== identity || !isKnown || !isBegun(state);
 }
 
-/** Throws FeedRefused where the views were built from another source, or count the coins of another DSO. */
-export function checkSourceStart(state: WriterState, start: SourceStart, source: string): void {
-  const { identity, dso } = start;
-  const isOfNetwork = state.dso === null || state.dso === dso;
-  if (isAnother(state, start) && !(start.takesOver === true && isOfNetwork) && !replaces(state, start))
+/**
+ * Throws FeedRefused where the views were built from another source, or count the coins of another DSO, or of owners whose coins the
+ * source does not show (docs/rules.md, rule 14).
+ */
+export function checkSourceStart(db: Database, state: WriterState, start: SourceStart, source: string): void {
+  const { identity, dso, followed, restarts, takesOver } = start;
+  /** A restarted snapshot import replaces an unfinished one, of any source or parties. */
+  const replaces = restarts === true && !isBegun(state);
+  if (isAnother(state, start) && !(takesOver === true && (state.dso ?? dso) === dso) && !replaces)
     throw new FeedRefused(
       `these views were built from ${state.feed}, and ${source} is ${identity}: ` +
         'name the source as before, or give another --data directory',
@@ -30,27 +34,66 @@ export function checkSourceStart(state: WriterState, start: SourceStart, source:
       `these views count the coins of ${state.dso}, and the DSO of ${source} is ${dso}: ` +
         'leave --dso out, name a source of the same network, or give another --data directory',
     );
-}
-
-/** Whether a restarted snapshot import replaces an unfinished one, of any source or parties. */
-export function replaces(state: WriterState, { restarts }: SourceStart): boolean {
-  return restarts === true && !isBegun(state);
+  if (followed === undefined && state.followed !== null)
+    throw new FeedRefused(
+      `these views count the coins of some parties only, and ${source} is not their participant: give another --data directory`,
+    );
+  if (followed === undefined || replaces) return;
+  const given = new Set(followed);
+  if (state.followed !== null) {
+    if (given.size === state.followed.size && followed.every((party) => state.followed!.has(party))) return;
+    throw new FeedRefused(`these views count the coins of other parties than ${source}: give another --data directory`);
+  }
+  const owners = db.prepare<[], string>('SELECT owner FROM account').pluck();
+  const other = Iterator.from(owners.iterate()).find((owner) => !given.has(owner));
+  if (other !== undefined)
+    throw new FeedRefused(
+      `these views have coins of ${other}, which ${source} does not follow: its sums would be partial; ` +
+        'name it too, or give another --data directory',
+    );
 }
 
 /** Whether the views were built from another source than this one. */
-export function isAnother({ feed }: WriterState, { identity }: SourceStart): boolean {
+function isAnother({ feed }: WriterState, { identity }: SourceStart): boolean {
   return feed !== null && feed !== identity;
 }
 
+/** What a directory is, and what people decided: not of the seed. */
+const KEPT = ['setting', 'dead_letter'];
+
 /**
- * Forgets where another source was read to: the next one continues after what it has brought. A transaction of its own: after a
- * crash behind it, a source follows these views as it follows those of files.
+ * Forgets what a source replaces, in a transaction of its own. A restarted snapshot import empties the views, which may have nothing but an
+ * unfinished one: contracts of the first that are not in the second would stay for ever. Another source continues after what the one
+ * before has brought. After a crash behind it, views are as before any feed, or a source follows them as it follows those of files.
+ * Throws FeedRefused where there is more than an unfinished import.
  */
-export function forgetPositions(db: Database): void {
-  db.transaction(() => {
-    db.prepare('DELETE FROM position WHERE start IS NOT NULL').run();
-    db.prepare('UPDATE setting SET feed = NULL').run();
-  })();
+export function forgetReplaced(
+  db: Database,
+  state: WriterState,
+  start: SourceStart,
+  { source, active }: { source: string; active: ActiveIds },
+): void {
+  const forget = (tables: readonly string[], statement: string): void =>
+    db.transaction(() => {
+      for (const table of tables) db.prepare(`DELETE FROM ${table}`).run();
+      db.prepare(statement).run();
+    })();
+  if (start.restarts !== true) {
+    if (isAnother(state, start)) forget(['position WHERE start IS NOT NULL'], 'UPDATE setting SET feed = NULL');
+    return;
+  }
+  const other = [...state.migrations.values()].find(({ seededAt }) => seededAt !== UNFINISHED_IMPORT);
+  if (other !== undefined)
+    throw new FeedRefused(
+      `these views have imports of migration ${other.migrationId} and no update, and ${source} begins with a seed: ` +
+        'replay the updates of that migration first, or give another --data directory',
+    );
+  const tables = db
+    .prepare<[], string>(`SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`)
+    .pluck();
+  const emptied = tables.all().filter((table) => !KEPT.includes(table));
+  forget(emptied, 'UPDATE setting SET next_no = 1, next_account = 1, feed = NULL');
+  active.forget();
 }
 
 /** The newest migration that has such a time. */
@@ -109,89 +152,26 @@ function isBegun({ lanes }: WriterState): boolean {
   return [...lanes.values()].some(({ start, resumeToken }) => start !== null && resumeToken !== start);
 }
 
-/** What a directory is, and what people decided: not of the seed. */
-const KEPT = ['setting', 'dead_letter'];
-
-/**
- * Empties the views, which may have nothing but an unfinished snapshot import, so that another one can begin: contracts of the first
- * that are not in the second would stay for ever. A transaction of its own: a crash behind it leaves views as they were before any feed. Throws
- * FeedRefused where there is more.
- */
-export function forgetUnfinishedImport(
-  db: Database,
-  { migrations }: WriterState,
-  { source, active }: { source: string; active: ActiveIds },
-): void {
-  const other = [...migrations.values()].find(({ seededAt }) => seededAt !== UNFINISHED_IMPORT);
-  if (other !== undefined)
-    throw new FeedRefused(
-      `these views have imports of migration ${other.migrationId} and no update, and ${source} begins with a seed: ` +
-        'replay the updates of that migration first, or give another --data directory',
-    );
-  const tables = db
-    .prepare<[], string>(`SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`)
-    .pluck()
-    .all();
-  db.transaction(() => {
-    for (const table of tables) if (!KEPT.includes(table)) db.prepare(`DELETE FROM ${table}`).run();
-    db.prepare('UPDATE setting SET next_no = 1, next_account = 1, feed = NULL').run();
-  })();
-  active.forget();
-}
-
-/** Throws FeedRefused where the source does not show all coins of the owners that count here (docs/rules.md, rule 14). */
-export function checkFollowed(db: Database, state: WriterState, start: SourceStart, source: string): void {
-  const [{ followed }, { followed: stored }] = [start, state];
-  if (followed === undefined && stored === null) return;
-  if (followed === undefined)
-    throw new FeedRefused(
-      `these views count the coins of some parties only, and ${source} is not their participant: give another --data directory`,
-    );
-  if (replaces(state, start)) return;
-  const given = new Set(followed);
-  if (stored !== null && (given.size !== stored.size || followed.some((party) => !stored.has(party))))
-    throw new FeedRefused(`these views count the coins of other parties than ${source}: give another --data directory`);
-  const other = stored === null ? strangerIn(db, given) : null;
-  if (other !== null)
-    throw new FeedRefused(
-      `these views have coins of ${other}, which ${source} does not follow: its sums would be partial; ` +
-        'name it too, or give another --data directory',
-    );
-}
-
-/** The first owner in the views that is none of these. */
-function strangerIn(db: Database, followed: ReadonlySet<string>): string | null {
-  const parties = db.prepare<[], string>('SELECT owner FROM account').pluck();
-  for (const party of parties.iterate()) if (!followed.has(party)) return party;
-  return null;
-}
-
 /** A feed without migration ids, in a directory with a migration above 0, and without `--migration-id`. */
-export class MigrationIdMissing extends Refusal {
-  constructor(feed: string, knownMigration: number) {
-    super(
-      `--migration-id is required: ${feed} has updates of the Ledger API form, which have no migration id, after updates ` +
-        `of migration ${knownMigration}; give the id of the migration that they belong to`,
-    );
-    this.name = 'MigrationIdMissing';
-  }
-}
+export class MigrationIdMissing extends Refusal {}
 
 /** Before a message without migration id is applied (docs/rules.md, rule 11). `feed`: its name in the refusal. */
 export function requireSourceMigration(
   feed: string,
   { given, stored, migrations }: { given: number | null; stored: number | null; migrations: Iterable<number> },
 ): void {
-  if (given !== null || stored !== null) return;
   const newest = Math.max(0, ...migrations);
-  if (newest > 0) throw new MigrationIdMissing(feed, newest);
+  if (given !== null || stored !== null || newest === 0) return;
+  throw new MigrationIdMissing(
+    `--migration-id is required: ${feed} has updates of the Ledger API form, which have no migration id, after updates ` +
+      `of migration ${newest}; give the id of the migration that they belong to`,
+  );
 }
 
 /** What follows may begin after the end of what was applied: what is between would be missing without a trace. */
 export class PossibleGap extends Refusal {
   constructor(gap: string, mended: string) {
     super(`possible gap: ${gap}; ${mended}, or start with another --data directory`);
-    this.name = 'PossibleGap';
   }
 }
 

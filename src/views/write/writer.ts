@@ -27,15 +27,7 @@ import {
   stateOf,
 } from './positions.ts';
 import { type ForceOutcome, type LongGap, SNAPSHOTS_MAX, sealNow, sealPart } from './seals.ts';
-import {
-  checkFollowed,
-  checkSourceStart,
-  forgetPositions,
-  forgetUnfinishedImport,
-  isAnother,
-  isNews,
-  noteSourceStart,
-} from './source-start.ts';
+import { checkSourceStart, forgetReplaced, isNews, noteSourceStart } from './source-start.ts';
 import { type Counts, copyCounts, noCounts } from './state.ts';
 
 export interface WriterOptions extends DirectorySettings {
@@ -142,10 +134,8 @@ export class ViewsWriter implements Disposable {
     if (!this.#broken && !isNews(this.#batch.state, start)) return;
     this.commit();
     const [{ name }, { state }] = [this.#begun, this.#batch];
-    checkSourceStart(state, start, name);
-    checkFollowed(this.db, state, start, name);
-    if (start.restarts === true) forgetUnfinishedImport(this.db, state, { source: name, active: this.#lasting.active });
-    else if (isAnother(state, start)) forgetPositions(this.db);
+    checkSourceStart(this.db, state, start, name);
+    forgetReplaced(this.db, state, start, { source: name, active: this.#lasting.active });
     this.#reapply([]);
     noteSourceStart(this.#batch.state, start, name);
     this.commit();
