@@ -26,6 +26,7 @@ const STOP = 'stop the service if one runs on this directory; then ';
 const NEW_DIRECTORY = 'then start a new directory with all of it, in order';
 const retryOrDrop: Advice = ({ retry, drop }) =>
   `${STOP}${retry} after an upgrade that can read it or with other settings, or ${drop} to continue without it`;
+const retryOrDropWith = (hint: Advice): CodeAdvice => ({ halted: retryOrDrop, comesFrom: { other: hint } });
 const NO_FEED: CodeAdvice = {
   halted: retryOrDrop,
   comesFrom: { file: () => 'The file may be no feed: then drop this message and replay the right file' },
@@ -56,10 +57,7 @@ export const ADVICE: Readonly<Record<DeadLetterCode, CodeAdvice>> = {
     },
     dropped: () => 'nothing: ingest continues behind the batch, without its messages',
   },
-  disorder: {
-    halted: retryOrDrop,
-    comesFrom: { other: () => `The feed may have been put together in another order: ${NEW_DIRECTORY}` },
-  },
+  disorder: retryOrDropWith(() => `The feed may have been put together in another order: ${NEW_DIRECTORY}`),
   before_first: {
     halted: retryOrDrop,
     comesFrom: {
@@ -67,19 +65,13 @@ export const ADVICE: Readonly<Record<DeadLetterCode, CodeAdvice>> = {
       other: ({ source }) => `${source} begins before what was read first: ${NEW_DIRECTORY}`,
     },
   },
-  half_seed: {
-    halted: retryOrDrop,
-    comesFrom: {
-      other: () =>
-        'The snapshot import before it is incomplete: then start a new directory with a feed that has all of it and its marker',
-    },
-  },
-  not_active: {
-    halted: retryOrDrop,
-    comesFrom: {
-      other: () => `The feed may start in the middle, or its files came in another order: ${NEW_DIRECTORY}`,
-    },
-  },
+  half_seed: retryOrDropWith(
+    () =>
+      'The snapshot import before it is incomplete: then start a new directory with a feed that has all of it and its marker',
+  ),
+  not_active: retryOrDropWith(
+    () => `The feed may start in the middle, or its files came in another order: ${NEW_DIRECTORY}`,
+  ),
   // Its reason names the dead letter that explains it.
   create_left_out: { halted: retryOrDrop },
   other_content: { halted: retryOrDrop },
@@ -151,11 +143,9 @@ export function nextText(
 /** A halt in one line: the location, the update, what is wrong with it, and what the operator should do. */
 export function haltLine(deadLetter: DeadLetterFacts, print: PrintCommand): string {
   const { updateId, recordTime, reason } = deadLetter;
-  const update = [
-    ...(updateId === null ? [] : [`update ${updateId}`]),
-    ...(recordTime === null ? [] : [`record time ${formatTime(recordTime)}`]),
-  ].join(', ');
-  const what = update === '' ? reason : `${update}: ${reason}`;
+  const update = [updateId && `update ${updateId}`, recordTime !== null && `record time ${formatTime(recordTime)}`];
+  const named = update.filter(Boolean).join(', ');
+  const what = named === '' ? reason : `${named}: ${reason}`;
   return `halted at ${locationText(deadLetter)}: ${what}; to continue: ${nextText(deadLetter, print)}`;
 }
 

@@ -5,10 +5,10 @@ import { createStatusReporter, type IngestStatus, type StatusReporter } from '..
 import { FAULT_CODES } from '../../src/ledger/bad-update.ts';
 import { ADVICE, commandOn, LIST, nextText, plainCommand } from '../../src/views/dead-letter-advice.ts';
 import {
-  DEAD_LETTER_KINDS,
   type DeadLetterCode,
   type DeadLetterFacts,
   type Decision,
+  kindOf,
   openDeadLetters,
 } from '../../src/views/store/dead-letter-store.ts';
 import { preparePositions } from '../../src/views/write/positions.ts';
@@ -42,7 +42,7 @@ const HALTING_DEAD_LETTER: DeadLetterFacts = {
 
 const CODES = Object.keys(ADVICE) as DeadLetterCode[];
 const next = (code: DeadLetterCode, more: Partial<DeadLetterFacts> = {}, print = plainCommand): string =>
-  nextText({ ...HALTING_DEAD_LETTER, kind: DEAD_LETTER_KINDS[code], code, ...more }, print);
+  nextText({ ...HALTING_DEAD_LETTER, kind: kindOf(code), code, ...more }, print);
 
 describe('what to do about a dead letter', () => {
   it('is known for each code that a message may have, and for no other', () => {

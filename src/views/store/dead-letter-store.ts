@@ -8,26 +8,19 @@ export type DeadLetterKind = 'update' | 'overlong' | 'container' | 'ahead' | 'ga
 /** What can be wrong with a message, or with its container or the update before it. */
 export type DeadLetterCode = FaultCode | 'create_left_out' | 'broken_container';
 
-/** A dead letter's kind, by what is wrong with the message. */
-export const DEAD_LETTER_KINDS: Readonly<Record<DeadLetterCode, DeadLetterKind>> = {
-  bad_field: 'update',
-  cut_off: 'update',
-  not_utf8: 'update',
-  not_json: 'update',
-  not_a_feed: 'update',
+const KINDS: Readonly<Partial<Record<DeadLetterCode, DeadLetterKind>>> = {
   overlong: 'overlong',
   broken_batch: 'container',
-  disorder: 'update',
-  before_first: 'update',
-  half_seed: 'update',
-  not_active: 'update',
-  create_left_out: 'update',
-  other_content: 'update',
+  broken_container: 'container',
   ahead_of_clock: 'ahead',
   record_time_gap: 'gap',
   overtaken: 'overtaken',
-  broken_container: 'container',
 };
+
+/** A dead letter's kind, by what is wrong with the message. */
+export function kindOf(code: DeadLetterCode): DeadLetterKind {
+  return KINDS[code] ?? 'update';
+}
 
 /** `halted` waits for the operator; `resolved` is a halt that ended without a decision about its bytes. */
 export const DECISIONS = ['halted', 'dropped', 'quarantined', 'applied', 'resolved'] as const;

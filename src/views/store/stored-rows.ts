@@ -181,22 +181,10 @@ function writeSums(start: number, sums: Sums): number {
   return bound === Infinity ? writeSmall(at, 0) : writeLarge(at, BigInt(bound) + 1n);
 }
 
-/** Four groups of seven bits: they fit the machine's integers. */
-const QUARTET_BITS = 28;
-const QUARTET = 2 ** QUARTET_BITS;
-
 function writeSmall(start: number, value: number): number {
   let at = start;
   let rest = value;
-  for (; rest >= QUARTET; rest = Math.floor(rest / QUARTET)) {
-    // Bit operators take a number modulo 2^32.
-    const low = rest & (QUARTET - 1);
-    scratch[at++] = low | 128;
-    scratch[at++] = (low >>> 7) | 128;
-    scratch[at++] = (low >>> 14) | 128;
-    scratch[at++] = (low >>> 21) | 128;
-  }
-  for (; rest >= 128; rest >>>= 7) scratch[at++] = rest | 128;
+  for (; rest >= 128; rest = Math.floor(rest / 128)) scratch[at++] = (rest & 127) | 128;
   scratch[at++] = rest;
   return at;
 }
@@ -207,13 +195,9 @@ const GROUP_BITS = 49;
 function writeLarge(start: number, value: bigint): number {
   let at = start;
   let rest = value;
-  while (rest > 0x1fffffffffffffn) {
+  for (; rest > Number.MAX_SAFE_INTEGER; rest >>= BigInt(GROUP_BITS)) {
     let low = Number(BigInt.asUintN(GROUP_BITS, rest));
-    for (let i = 0; i < 7; i++) {
-      scratch[at++] = (low % 128) | 128;
-      low = Math.floor(low / 128);
-    }
-    rest >>= BigInt(GROUP_BITS);
+    for (let i = 0; i < 7; i++, low = Math.floor(low / 128)) scratch[at++] = (low & 127) | 128;
   }
   return writeSmall(at, Number(rest));
 }
@@ -233,14 +217,8 @@ export function encodeNumbers(numbers: readonly number[]): Buffer {
 
 export function decodeNumbers(bytes: Buffer): number[] {
   const numbers: number[] = [];
-  let [number, scale] = [0, 1];
-  for (const byte of bytes) {
-    number += (byte & 127) * scale;
-    scale *= 128;
-    if (byte >= 128) continue;
-    numbers.push(number);
-    scale = 1;
-  }
+  for (const reader = { bytes, at: 0 }; reader.at < bytes.length; )
+    numbers.push((numbers.at(-1) ?? 0) + Number(readNumber(reader)));
   return numbers;
 }
 
@@ -275,7 +253,7 @@ function readNumber(reader: ByteReader): bigint {
     let scale = 1;
     for (let i = 0; i < 7; i++) {
       const byte = reader.bytes[reader.at++];
-      if (byte === undefined) throw new Error('a version of total ends too early');
+      if (byte === undefined) throw new Error('a number of a row ends too early');
       low += (byte & 127) * scale;
       if (byte < 128) return value + (BigInt(low) << shift);
       scale *= 128;

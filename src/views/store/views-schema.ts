@@ -187,7 +187,7 @@ CREATE TABLE counterfeit(h INTEGER, migration_id INTEGER, contract_id ANY, PRIMA
 CREATE TABLE dead_letter(
   id INTEGER PRIMARY KEY,
   kind TEXT NOT NULL,                   -- update | overlong | container | ahead | gap | overtaken
-  code TEXT NOT NULL,                   -- what is wrong: DEAD_LETTER_KINDS of dead-letter-store.ts; the kind follows from it
+  code TEXT NOT NULL,                   -- what is wrong; the kind follows from it (views/store/dead-letter-store.ts)
   decision TEXT NOT NULL,               -- halted | dropped | quarantined | applied | resolved
   source TEXT NOT NULL, source_kind TEXT NOT NULL,
   lane TEXT NOT NULL, offset INTEGER NOT NULL,

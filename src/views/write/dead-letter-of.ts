@@ -2,7 +2,7 @@ import { bytesOf, type DecodedBatch, type DecodedMessage, lengthOf, sha256Of } f
 import type { BrokenContainer, NamedSource } from '../../feed/source.ts';
 import type { BadUpdate } from '../../ledger/bad-update.ts';
 import type { Micros } from '../../ledger/time.ts';
-import { DEAD_LETTER_KINDS, type DeadLetter, type DeadLetterKind } from '../store/dead-letter-store.ts';
+import { type DeadLetter, type DeadLetterKind, kindOf } from '../store/dead-letter-store.ts';
 import { UnknownContract } from './apply-events.ts';
 
 /** What halts whatever the policy: otherwise everything after these would be left out too, or put in the wrong place. */
@@ -17,7 +17,7 @@ export function deadLetterOf(
 ): Omit<DeadLetter, 'id' | 'decision'> {
   const location = { lane: message.lane, offset: message.offset, resumeToken: message.resumeToken };
   return {
-    kind: DEAD_LETTER_KINDS[bad.code],
+    kind: kindOf(bad.code),
     ...causeOf(bad, leftOut),
     source: source.name,
     sourceKind: source.kind.kind,
@@ -47,9 +47,7 @@ export function containerDeadLetter(
     sourceKind: source.kind.kind,
     ...(batch ?? { lane: source.kind.kind, offset: 0, resumeToken: null }),
     location: JSON.stringify(source.kind.locationOf(batch ?? { lane: '', offset: 0 })),
-    migrationId: null,
-    updateId: null,
-    recordTime: null,
+    ...NO_IDENTITY,
     field: null,
     given: null,
     expected: null,
@@ -66,14 +64,14 @@ function causeOf(bad: BadUpdate, leftOut: (contractId: string) => number | null)
   const { code, message } = bad;
   const cause = bad instanceof UnknownContract ? leftOut(bad.contractId) : null;
   if (cause === null) return { code, reason: message };
-  return {
-    code: 'create_left_out',
-    reason: `${message}; dead letter ${cause}, which was left out, names this contract`,
-  };
+  const reason = `${message}; dead letter ${cause}, which was left out, names this contract`;
+  return { code: 'create_left_out', reason };
 }
 
+const NO_IDENTITY = { migrationId: null, updateId: null, recordTime: null };
+
 function identity(content: DecodedMessage['content']): Pick<DeadLetter, 'migrationId' | 'updateId' | 'recordTime'> {
-  if (content.kind === 'ignored') return { migrationId: null, updateId: null, recordTime: null };
+  if (content.kind === 'ignored') return NO_IDENTITY;
   const { migrationId } = content;
   if (content.kind !== 'checkpoint')
     return { migrationId, updateId: 'updateId' in content ? content.updateId : null, recordTime: content.recordTime };

@@ -45,12 +45,8 @@ export function stateOf(lanes: ReadonlyMap<string, LaneState>, lane: string): La
   return known;
 }
 
-/** Where a lane's position is after some messages. */
-export interface Position {
-  readonly resumeToken: string;
-  /** The hash of the last of them; null where the source does not resume. */
-  readonly sha256: Buffer | null;
-}
+/** Where a lane's position is after some messages; `sha256`: of the last of them, null where the source does not resume. */
+export type Position = Pick<LaneState, 'resumeToken' | 'sha256'>;
 
 /** The positions after some messages of a batch, by lane. */
 export function positionsAfter(
@@ -72,11 +68,7 @@ export function positionsAfter(
 }
 
 export function movePast(lanes: ReadonlyMap<string, LaneState>, positions: ReadonlyMap<string, Position>): void {
-  for (const [lane, { resumeToken, sha256 }] of positions) {
-    const state = stateOf(lanes, lane);
-    state.resumeToken = resumeToken;
-    state.sha256 = sha256;
-  }
+  for (const [lane, position] of positions) Object.assign(stateOf(lanes, lane), position);
 }
 
 /** Another process has moved the stored position, so what was applied in memory does not follow it. Nothing was written. */
@@ -99,14 +91,14 @@ export function loadLanes(db: Database): Map<string, LaneState> {
     `SELECT lane, source, start, cursor AS resumeToken, sha256, checkpoints,
        furthest_migration AS migrationId, furthest_time AS recordTime FROM position`,
   );
-  const entries = rows.all().map((row): [string, LaneState] => {
-    const { lane, source, start, resumeToken, sha256, migrationId, recordTime } = row;
+  const lanes = new Map<string, LaneState>();
+  for (const { lane, migrationId, recordTime, ...row } of rows.all()) {
     const times = parseColumn<Record<string, Micros>>('position.checkpoints', row.checkpoints, JSON.parse);
     const checkpoints = new Map(Object.entries(times));
     const furthest = migrationId === null || recordTime === null ? null : { migrationId, recordTime };
-    return [lane, { source, start, resumeToken, storedToken: resumeToken, sha256, checkpoints, furthest }];
-  });
-  return new Map(entries);
+    lanes.set(lane, { ...row, storedToken: row.resumeToken, checkpoints, furthest });
+  }
+  return lanes;
 }
 
 /** Writes positions inside the batch's transaction. */
@@ -157,7 +149,7 @@ export function isLate(lanes: ReadonlyMap<string, LaneState>, own: LaneState, at
 /** Notes how far a lane has come. */
 export function noteFurthest(state: LaneState, at: Reached): void {
   if (state.furthest !== null && !isBefore(state.furthest, at)) return;
-  state.furthest = { migrationId: at.migrationId, recordTime: at.recordTime };
+  state.furthest = at;
 }
 
 function isBefore(a: Reached, b: Reached): boolean {
