@@ -161,8 +161,7 @@ export function lookAtFiles(
     signal,
     isFirst: migrations.size === 0,
     ...(deadLetters.anyDecided && {
-      isLeftOut: (bytes: Uint8Array) =>
-        deadLetters.mayBeDecided(bytes.length) && deadLetters.isDecided(hash('sha256', bytes, 'buffer')),
+      isLeftOut: (bytes: Uint8Array) => deadLetters.isDecided(bytes.length, () => hash('sha256', bytes, 'buffer')),
     }),
     onMessage: (message, file) => {
       if (message.kind === 'ignored' || message.kind === 'seed mark') return;

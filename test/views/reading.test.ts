@@ -122,7 +122,7 @@ test('a change at the first snapshot of all, that of 1970-01-01, is in the list 
   };
   const first = { time: 0, seq: 1 };
   const grid = { before: () => BEGINNING, at: () => ({ seq: 1, epoch: 1 }), find: () => first };
-  const account = { no: 1, epochs: NO_EPOCHS };
+  const account = { no: 1, party: 'alice::12', epochs: NO_EPOCHS };
   const about = { migrationId: 0, party: 'alice::12', from: 0, to: 0, rows: 10, grid };
   const change = { recordTime: 0, before: NO_COIN, after: version.totals };
   for (const order of ['asc', 'desc'] satisfies Order[])

@@ -105,8 +105,8 @@ export function createPageReader(db: Database) {
         for (const entry of spent.all(epoch, no, seq, seq, from)) if (entry.createdAt <= until) add(entry);
       for (const epoch of epochsUp(epochs, 0, last)) {
         // Coins are mostly created in the order of the epochs: most of them need not be read.
-        const { minCreated, maxCreated } = bounds.get(epoch) ?? NONE_CREATED;
-        if (minCreated === null || minCreated > until || maxCreated! < from) continue;
+        const bound = bounds.get(epoch);
+        if (bound === undefined || bound.minCreated > until || bound.maxCreated < from) continue;
         for (const entry of held.iterate(epoch, no, from, seq)) {
           if (entry.createdAt > until) break;
           add(entry);
@@ -159,24 +159,22 @@ export function createPageReader(db: Database) {
   };
 }
 
-/** Bounds of created_at of an epoch's rows of `held`; null where it has had none. */
 interface CreatedBounds {
-  readonly minCreated: number | null;
-  readonly maxCreated: number | null;
+  readonly no: number;
+  readonly minCreated: number;
+  readonly maxCreated: number;
 }
 
-const NONE_CREATED: CreatedBounds = { minCreated: null, maxCreated: null };
-
-/** Returns the function that reads the bounds of all epochs: again only after another connection has written. */
+/** Returns the function that reads the bounds of created_at of all epochs with coins: again only after another connection has written. */
 function createEpochReader(db: Database): () => ReadonlyMap<number, CreatedBounds> {
-  const rows = db.prepare<[], CreatedBounds & { readonly no: number }>(
-    'SELECT no, min_created AS minCreated, max_created AS maxCreated FROM epoch',
+  const rows = db.prepare<[], CreatedBounds>(
+    'SELECT no, min_created AS minCreated, max_created AS maxCreated FROM epoch WHERE min_created IS NOT NULL',
   );
   const dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();
   let [readAt, bounds] = [-1, new Map<number, CreatedBounds>()];
   return () => {
     const version = dataVersion.get()!;
-    if (version !== readAt) bounds = new Map(rows.all().map(({ no, ...each }) => [no, each]));
+    if (version !== readAt) bounds = new Map(rows.all().map((each) => [each.no, each]));
     readAt = version;
     return bounds;
   };

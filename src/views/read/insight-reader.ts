@@ -20,7 +20,6 @@ import {
   type AccountReader,
   createAccountReader,
   createVersionReader,
-  type PartyAccount,
   rankOwners,
   type Version,
   type VersionReader,
@@ -57,7 +56,6 @@ export function createInsightReaders(
   const accounts = createAccountReader(db);
   const versions = createVersionReader(db);
   const gridOf = createGridReader(db);
-  const listOwners = createOwnerList(accounts, versions);
 
   function requireSnapshot({ migrationId, recordTime }: SnapshotPlace): StoredSnapshot {
     const choice = { migrationId: BigInt(migrationId), recordTime: BigInt(recordTime), match: 'exact' } as const;
@@ -71,7 +69,7 @@ export function createInsightReaders(
     return migration === null ? null : gridOf(migration);
   }
 
-  function totalsAt(account: PartyAccount, end: IntervalEnd): PartyTotals {
+  function totalsAt(account: Account, end: IntervalEnd): PartyTotals {
     return { party: account.party, ...(versions.at(account, end)?.totals ?? NO_COIN) };
   }
 
@@ -99,7 +97,8 @@ export function createInsightReaders(
     'listed owners': (lookup, budget) => {
       requireUnbounded(budget);
       const grid = gridIn(lookup.migrationId);
-      return grid === null ? [] : listOwners({ ...lookup, grid, snapshot: requireSnapshot(lookup) });
+      if (grid === null) return [];
+      return listOwners({ accounts, versions }, lookup, { snapshot: requireSnapshot(lookup), grid });
     },
     ranking: (lookup, budget) => {
       requireUnbounded(budget);
@@ -119,35 +118,32 @@ export function createInsightReaders(
   };
 }
 
-/** Returns the function that reads a page of the owners who had coin up to a snapshot. */
-function createOwnerList(
-  accounts: AccountReader,
-  versions: VersionReader,
-): (
-  lookup: ListedOwnersLookup & { readonly snapshot: StoredSnapshot; readonly grid: SealedGrid },
-) => readonly PartyTotals[] {
-  /** Whether a snapshot of the grid, up to one, was sealed while the owner had coin. */
-  function hadCoin(account: Account, to: IntervalEnd, grid: SealedGrid): boolean {
+/** A page of the owners who had coin up to a snapshot. */
+function listOwners(
+  { accounts, versions }: { accounts: AccountReader; versions: VersionReader },
+  { migrationId, prefix, after, rows }: ListedOwnersLookup,
+  { snapshot, grid }: { snapshot: StoredSnapshot; grid: SealedGrid },
+): readonly PartyTotals[] {
+  /** Whether a snapshot of the grid, up to this one, was sealed while the owner had coin. */
+  function hadCoin(account: Account): boolean {
     /** The number of the snapshot of the grid that sealed coin, unless the owner's next version comes before it. */
     let sealing = Infinity;
-    for (const version of versions.between(account, { after: BEGINNING, to }, 'asc')) {
+    for (const version of versions.between(account, { after: BEGINNING, to: snapshot }, 'asc')) {
       if (version.seq > sealing) return true;
       sealing = version.totals.contracts > 0 ? (grid.find(version.seq)?.seq ?? Infinity) : Infinity;
     }
-    return sealing <= to.seq;
+    return sealing <= snapshot.seq;
   }
 
-  return ({ migrationId, prefix, after, rows, snapshot, grid }) => {
-    const listed: PartyTotals[] = [];
-    for (const account of accounts.from(migrationId, after ?? prefix)) {
-      const { party } = account;
-      if (!party.startsWith(prefix)) break;
-      if (party === after || !hadCoin(account, snapshot, grid)) continue;
-      listed.push({ party, ...(versions.at(account, snapshot)?.totals ?? NO_COIN) });
-      if (listed.length === rows) break;
-    }
-    return listed;
-  };
+  const listed: PartyTotals[] = [];
+  for (const account of accounts.from(migrationId, after ?? prefix)) {
+    const { party } = account;
+    if (!party.startsWith(prefix)) break;
+    if (party === after || !hadCoin(account)) continue;
+    listed.push({ party, ...(versions.at(account, snapshot)?.totals ?? NO_COIN) });
+    if (listed.length === rows) break;
+  }
+  return listed;
 }
 
 /** An owner's totals from a snapshot of the grid on. */

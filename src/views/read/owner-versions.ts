@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import type { Order, Ranking, Totals } from '../../holdings/facts.ts';
-import { type EpochBits, epochsDown, epochsUp, NO_EPOCHS } from '../store/account-epochs.ts';
+import { type EpochBits, epochsDown, epochsUp } from '../store/account-epochs.ts';
 import { decodeVersion, NO_SUMS, type Sums } from '../store/stored-rows.ts';
 import type { IntervalEnd, StoredSnapshot } from './stored-snapshots.ts';
 
@@ -13,16 +13,8 @@ export interface Version {
 /** An owner's account of the coin, and the epochs in which it has rows. */
 export interface Account {
   readonly no: number;
-  readonly epochs: EpochBits;
-}
-
-interface AccountRow {
-  readonly no: number;
-  readonly bits: Buffer | null;
-}
-
-export interface PartyAccount extends Account {
   readonly party: string;
+  readonly epochs: EpochBits;
 }
 
 export type AccountReader = ReturnType<typeof createAccountReader>;
@@ -41,40 +33,31 @@ const COIN_OF_MIGRATION = 'instrument = (SELECT coin FROM migration WHERE migrat
 
 /** The accounts of the coin. `? + 0`: see views/store/database.ts. */
 export function createAccountReader(db: Database) {
-  const select = 'SELECT id AS no, bits, owner AS party FROM account LEFT JOIN account_epochs ON account = id';
-  const ofParty = db.prepare<[number, string], AccountRow>(
-    `${select} WHERE ${COIN_OF_MIGRATION} AND owner = ? AND provider = '' AND account_id = ''`,
-  );
-  const ofNo = db.prepare<[number], AccountRow & { readonly party: string }>(`${select} WHERE id = ?`);
+  const prepare = <P extends unknown[]>(rest: string) =>
+    db.prepare<P, Account>(
+      `SELECT id AS no, owner AS party, coalesce(bits, x'') AS epochs FROM account
+       LEFT JOIN account_epochs ON account = id WHERE ${rest}`,
+    );
+  const ofParty = prepare<[number, string]>(`${COIN_OF_MIGRATION} AND owner = ? AND provider = '' AND account_id = ''`);
+  const ofNo = prepare<[number]>('id = ?');
   // Text is compared by its UTF-8 bytes.
-  const from = db.prepare<[number, string], AccountRow & { readonly party: string }>(
-    `${select} WHERE ${COIN_OF_MIGRATION} AND owner >= ? ORDER BY owner`,
-  );
-  const byNo = db.prepare<[number, number, number], AccountRow>(
-    `${select} WHERE id > ? AND id <= ? AND +${COIN_OF_MIGRATION} ORDER BY id`,
-  );
+  const from = prepare<[number, string]>(`${COIN_OF_MIGRATION} AND owner >= ? ORDER BY owner`);
+  const byNo = prepare<[number, number, number]>(`id > ? AND id <= ? AND +${COIN_OF_MIGRATION} ORDER BY id`);
   const max = db.prepare<[], number | null>('SELECT max(id) FROM account').pluck();
-  const accountOf = <Row extends AccountRow>({ bits, ...row }: Row) => ({ ...row, epochs: bits ?? NO_EPOCHS });
   return {
     /** Undefined where the migration has had no coin of the party. */
-    ofParty(migrationId: number, party: string): Account | undefined {
-      const row = ofParty.get(migrationId, party);
-      return row && accountOf(row);
-    },
-    ofNo(no: number): PartyAccount {
-      const row = ofNo.get(no);
-      if (row === undefined) throw new Error(`account ${no} is not in views.db`);
-      return accountOf(row);
+    ofParty: (migrationId: number, party: string): Account | undefined => ofParty.get(migrationId, party),
+    ofNo(no: number): Account {
+      const account = ofNo.get(no);
+      if (account === undefined) throw new Error(`account ${no} is not in views.db`);
+      return account;
     },
     /** In the order of their parties. */
-    *from(migrationId: number, party: string): Iterable<PartyAccount> {
-      for (const row of from.iterate(migrationId, party)) yield accountOf(row);
-    },
+    from: (migrationId: number, party: string): Iterable<Account> => from.iterate(migrationId, party),
     /** All of a migration, by number: so their rows lie one after the other. */
     *all(migrationId: number): Iterable<Account> {
       const last = max.get() ?? 0;
-      for (let no = 0; no < last; no += ACCOUNTS_AT_ONCE)
-        for (const row of byNo.all(no, no + ACCOUNTS_AT_ONCE, migrationId)) yield accountOf(row);
+      for (let no = 0; no < last; no += ACCOUNTS_AT_ONCE) yield* byNo.all(no, no + ACCOUNTS_AT_ONCE, migrationId);
     },
   };
 }
@@ -89,7 +72,11 @@ export function createVersionReader(db: Database) {
       `SELECT seq, v FROM total WHERE epoch = ? + 0 AND account = ? + 0 AND seq > ? AND seq <= ? ORDER BY seq ${order}`,
     );
   const inOrder = { asc: between('asc'), desc: between('desc') };
-  const versionOf = ({ seq, v }: VersionRow): Version => ({ seq, totals: totalsIn(v) });
+  const versionOf = ({ seq, v }: VersionRow): Version => {
+    const { unlocked, locked } = decodeVersion(v);
+    const totals = { unlocked: unlocked.amount, locked: locked.amount, contracts: unlocked.count + locked.count };
+    return { seq, totals };
+  };
 
   /** The newest up to an interval. */
   function rowAt({ no, epochs }: Account, { seq, epoch: last }: IntervalEnd): VersionRow | null {
@@ -122,11 +109,6 @@ export function createVersionReader(db: Database) {
       }
     },
   };
-}
-
-function totalsIn(v: Buffer): Totals {
-  const { unlocked, locked } = decodeVersion(v);
-  return { unlocked: unlocked.amount, locked: locked.amount, contracts: unlocked.count + locked.count };
 }
 
 /** Sums in two doubles that count exactly: high * 2^53 + low. */

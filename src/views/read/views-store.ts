@@ -193,53 +193,43 @@ const NO_COINS = { unlocked: NO_SUMS, locked: NO_SUMS };
  * row. Throws NOT_BOUNDED.
  */
 function createExpiredReader(db: Database) {
-  type Key = [epoch: number, account: number];
-  const held = 'FROM held h WHERE epoch = ? AND account = ? AND expiry <= ?';
-  const spent = 'FROM spent WHERE epoch = ? AND account = ? AND archived_seq > ?';
-  // By the keys of their indexes, so these are the rows read, whether their coins have expired or not.
-  const countHeld = db
-    .prepare<[...Key, bigint, number], number>(`SELECT count(*) FROM (SELECT 1 ${held} LIMIT ?)`)
-    .pluck();
-  const countSpent = db
-    .prepare<[...Key, number, number], number>(`SELECT count(*) FROM (SELECT 1 ${spent} LIMIT ?)`)
-    .pluck();
-  const expiredHeld = db
-    .prepare<[...Key, bigint, number], number>(
-      `SELECT no ${held} AND created_seq <= ? AND NOT EXISTS (SELECT 1 FROM gone WHERE gone.no = h.no)`,
+  // By the keys of their indexes, so all rows that are read are counted, whether their coins have expired or not.
+  const held = db
+    .prepare<[number, number, number, bigint], [no: number, isExpired: number]>(
+      `SELECT no, created_seq <= ? AND NOT EXISTS (SELECT 1 FROM gone WHERE gone.no = h.no)
+       FROM held h WHERE epoch = ? AND account = ? AND expiry <= ?`,
     )
-    .pluck();
-  const expiredSpent = db
-    .prepare<[...Key, number, number, bigint], number>(`SELECT no ${spent} AND created_seq <= ? AND expiry <= ?`)
-    .pluck();
+    .raw();
+  const spent = db
+    .prepare<[number, bigint, number, number, number], [no: number, isExpired: number | null]>(
+      `SELECT no, created_seq <= ? AND expiry <= ? FROM spent WHERE epoch = ? AND account = ? AND archived_seq > ?`,
+    )
+    .raw();
   const holding = db
     .prepare<[number], Pick<CoinRow, 'locked' | 'amount' | 'rate' | 'round'>>(
       'SELECT locked, amount, rate, round FROM holding WHERE no = ?',
     )
     .safeIntegers();
 
-  function take(budget: RowBudget, count: (most: number) => number): void {
-    if (budget.rows === Infinity) return;
-    const rows = 1 + count(budget.rows + 1);
-    if (rows > budget.rows) throw NOT_BOUNDED;
-    budget.rows -= rows;
-  }
-
   return (
     { no: account, epochs }: Account,
     { snapshot: { seq, epoch: last }, round }: { snapshot: StoredSnapshot; round: bigint },
     budget: RowBudget,
   ): NonNullable<OwnerFacts['expired']> => {
-    const left = { ...budget };
     const nos: number[] = [];
-    for (const epoch of epochsUp(epochs, 0, last)) {
-      take(left, (most) => countHeld.get(epoch, account, round, most)!);
-      nos.push(...expiredHeld.iterate(epoch, account, round, seq));
-    }
-    for (const epoch of epochsUp(epochs, last)) {
-      take(left, (most) => countSpent.get(epoch, account, seq, most)!);
-      nos.push(...expiredSpent.iterate(epoch, account, seq, seq, round));
-    }
-    budget.rows = left.rows;
+    const take = (): void => {
+      budget.rows -= 1;
+      if (budget.rows < 0) throw NOT_BOUNDED;
+    };
+    const add = (rows: Iterable<[number, number | null]>): void => {
+      take();
+      for (const [no, isExpired] of rows) {
+        take();
+        if (isExpired === 1) nos.push(no);
+      }
+    };
+    for (const epoch of epochsUp(epochs, 0, last)) add(held.iterate(seq, epoch, account, round));
+    for (const epoch of epochsUp(epochs, last)) add(spent.iterate(seq, round, epoch, account, seq));
     const sums = { unlocked: new ExpiredSums(), locked: new ExpiredSums() };
     for (const no of nos) {
       const row = holding.get(no);

@@ -128,13 +128,9 @@ export class DeadLetters {
     return this.#decidedLengths.size > 0;
   }
 
-  /** Whether there may be a decision about a message of that length; null for one without bytes. */
-  mayBeDecided(length: number | null): boolean {
-    return length !== null && this.#decidedLengths.has(length);
-  }
-
-  isDecided(sha256: Buffer): boolean {
-    return this.#decided.get(sha256) === 1;
+  /** Whether there is one about a message of that length, null for one without bytes; nearly always the hash is not needed. */
+  isDecided(length: number | null, sha256: () => Buffer): boolean {
+    return length !== null && this.#decidedLengths.has(length) && this.#decided.get(sha256()) === 1;
   }
 
   /** Of the newest dead letters, the first whose message was left out and names that contract. */

@@ -217,8 +217,14 @@ export function encodeNumbers(numbers: readonly number[]): Buffer {
 
 export function decodeNumbers(bytes: Buffer): number[] {
   const numbers: number[] = [];
-  for (const reader = { bytes, at: 0 }; reader.at < bytes.length; )
-    numbers.push((numbers.at(-1) ?? 0) + Number(readNumber(reader)));
+  let [number, scale] = [0, 1];
+  for (const byte of bytes) {
+    number += (byte & 127) * scale;
+    scale *= 128;
+    if (byte >= 128) continue;
+    numbers.push(number);
+    scale = 1;
+  }
   return numbers;
 }
 
@@ -253,7 +259,7 @@ function readNumber(reader: ByteReader): bigint {
     let scale = 1;
     for (let i = 0; i < 7; i++) {
       const byte = reader.bytes[reader.at++];
-      if (byte === undefined) throw new Error('a number of a row ends too early');
+      if (byte === undefined) throw new Error('a version of total ends too early');
       low += (byte & 127) * scale;
       if (byte < 128) return value + (BigInt(low) << shift);
       scale *= 128;

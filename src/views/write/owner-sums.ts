@@ -59,12 +59,12 @@ export class Owners {
   constructor(db: Database, state: WriterState, epochs: Epochs) {
     this.#state = state;
     this.#epochs = epochs;
-    this.#byParty = db.prepare<[number, string], { no: number; epochs: Buffer | null }>(
-      `SELECT id AS no, bits AS epochs FROM account LEFT JOIN account_epochs ON account = id
+    this.#byParty = db.prepare<[number, string], { no: number; epochs: Buffer }>(
+      `SELECT id AS no, coalesce(bits, x'') AS epochs FROM account LEFT JOIN account_epochs ON account = id
        WHERE instrument = ? AND owner = ? AND provider = '' AND account_id = ''`,
     );
-    this.#byNo = db.prepare<[number], { migrationId: number; party: string; epochs: Buffer | null }>(
-      `SELECT migration_id AS migrationId, owner AS party, bits AS epochs FROM account
+    this.#byNo = db.prepare<[number], { migrationId: number; party: string; epochs: Buffer }>(
+      `SELECT migration_id AS migrationId, owner AS party, coalesce(bits, x'') AS epochs FROM account
        JOIN instrument ON instrument.id = instrument LEFT JOIN account_epochs ON account = account.id WHERE account.id = ?`,
     );
     this.#version = db
@@ -87,9 +87,9 @@ export class Owners {
       migration.coin = this.#nextInstrument++;
       this.#addedCoins.push(migration);
     }
-    const owner = this.#ownerOf({ no: this.#state.nextAccount++, migration, party, epochs: NO_EPOCHS });
+    const owner = this.#remember({ no: this.#state.nextAccount++, migration, party, epochs: NO_EPOCHS });
     this.#added.push(owner);
-    return this.#remember(owner);
+    return owner;
   }
 
   /** The owner of that name; undefined where the migration has had no coin of it. */
@@ -109,21 +109,17 @@ export class Owners {
     return this.#load({ no, epochs: row.epochs }, migration, row.party);
   }
 
-  #load({ no, epochs: bits }: { no: number; epochs: Buffer | null }, migration: MigrationState, party: string): Owner {
-    const epochs = bits ?? NO_EPOCHS;
-    const owner = this.#ownerOf({ no, migration, party, epochs });
+  #load({ no, epochs }: { no: number; epochs: Buffer }, migration: MigrationState, party: string): Owner {
+    const owner = this.#remember({ no, migration, party, epochs });
     for (const epoch of epochsDown(epochs, Infinity)) {
       const v = this.#version.get(epoch, no);
-      if (v !== undefined) return this.#remember(Object.assign(owner, decodeVersion(v)));
+      if (v !== undefined) return Object.assign(owner, decodeVersion(v));
     }
-    return this.#remember(owner);
+    return owner;
   }
 
-  #ownerOf(known: Pick<Owner, 'no' | 'migration' | 'party' | 'epochs'>): Owner {
-    return { ...known, unlocked: NO_SUMS, locked: NO_SUMS, dirty: false, touched: false };
-  }
-
-  #remember(owner: Owner): Owner {
+  #remember(known: Pick<Owner, 'no' | 'migration' | 'party' | 'epochs'>): Owner {
+    const owner = { ...known, unlocked: NO_SUMS, locked: NO_SUMS, dirty: false, touched: false };
     this.#ofNo.set(owner.no, owner);
     getOrMake(this.#ofParty, owner.migration, () => new Map()).set(owner.party, owner);
     return owner;

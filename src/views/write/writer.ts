@@ -215,33 +215,25 @@ export class ViewsWriter implements Disposable {
       const gap = this.#batch.seals.lastBeyond(snapshotsMax);
       if (gap !== null) return { at: i, gap };
     }
-    this.#moveTo(range);
-    return null;
-  }
-
-  /** The range is applied: its lanes are read up to its end. */
-  #moveTo(range: AppliedRange): void {
     const { lanes } = this.#batch.state;
-    range.positions ??= positionsAfter(lanes, range.batch, range);
+    range.positions ??= positionsAfter(lanes, batch, range);
     movePast(lanes, range.positions);
     this.#broken = false;
+    return null;
   }
 
   #rangeOf(batch: DecodedBatch, { from, to }: { from: number; to: number }): AppliedRange {
     const decided = new Set<number>();
-    const { deadLetters } = this;
-    for (let i = from; deadLetters.anyDecided && i < to; i++) {
+    for (let i = from; this.deadLetters.anyDecided && i < to; i++) {
       const message = messageAt(batch, i);
-      if (deadLetters.mayBeDecided(lengthOf(message)) && deadLetters.isDecided(sha256Of(batch, message)))
-        decided.add(i);
+      if (this.deadLetters.isDecided(lengthOf(message), () => sha256Of(batch, message))) decided.add(i);
     }
     return { batch, from, to, now: this.options.now(), decided };
   }
 
   /** Keeps what was applied for a commit that fails, without the messages' bytes, which are most of it. */
   #keep(range: AppliedRange): void {
-    const positions = range.positions ?? positionsAfter(this.#batch.state.lanes, range.batch, range);
-    this.#applied.push({ ...range, positions, batch: { ...range.batch, raw: NO_BYTES } });
+    if (range.from < range.to) this.#applied.push({ ...range, batch: { ...range.batch, raw: NO_BYTES } });
   }
 
   get #begun(): NamedSource {
