@@ -6,6 +6,7 @@ import { idText, storedIdHash } from '../../ledger/ledger-ids.ts';
 import { coinEntity } from '../../ledger/templates.ts';
 import { epochsUp, NO_EPOCHS } from '../store/account-epochs.ts';
 import {
+  addTo,
   decodeNumbers,
   decodeVersion,
   encodeVersion,
@@ -56,44 +57,34 @@ interface Entry extends Readonly<Record<Integers | HoldingIntegers, bigint | nul
   readonly contractId: unknown;
 }
 
-interface MovementRow {
-  readonly epoch: bigint;
-  readonly updateNo: bigint;
-  readonly unlocked: bigint | string;
-  readonly locked: bigint | string;
-  /** Of its update; null where that is missing. */
+/** `accounts`: of its update, null where that is missing. */
+type MovementRow = Readonly<Record<'epoch' | 'updateNo', bigint> & Record<'unlocked' | 'locked', bigint | string>> & {
   readonly accounts: Buffer | null;
-}
+};
 
-interface Version {
-  readonly epoch: bigint;
-  readonly seq: bigint;
-  readonly v: Buffer;
-}
+type Version = Readonly<Record<'epoch' | 'seq', bigint>> & { readonly v: Buffer };
 
 function createOwnerVerifier(context: VerifyContext, items: ItemsFound): (owner: bigint) => void {
   const { db, supply } = context;
   // The migration is null where the instrument is missing.
-  const ownerOf = db.prepare<[bigint], { readonly migrationId: bigint | null; readonly party: string }>(
-    `SELECT migration_id AS migrationId, owner AS party FROM account
-     LEFT JOIN instrument ON instrument.id = instrument WHERE account.id = ?`,
+  const ownerOf = db.prepare<[bigint], { migrationId: bigint | null; party: string; since: bigint | null }>(
+    `SELECT migration_id AS migrationId, owner AS party, movements_since AS since FROM account
+     LEFT JOIN instrument ON instrument.id = instrument LEFT JOIN migration USING (migration_id) WHERE account.id = ?`,
   );
   // That an account has rows in no other epochs is verified by epoch.
   const bitsOf = db.prepare<[bigint], Buffer>('SELECT bits FROM account_epochs WHERE account = ?').pluck();
   const versions = db.prepare<[number, bigint], Version>(
     'SELECT epoch, seq, v FROM total WHERE epoch = ? AND account = ?',
   );
-  const since = db.prepare<[bigint], bigint>('SELECT movements_since FROM migration WHERE migration_id = ?').pluck();
   const movements = db.prepare<[bigint], MovementRow>(
     `SELECT m.epoch AS epoch, update_no AS updateNo, unlocked, locked, accounts FROM epoch
      CROSS JOIN movement m ON m.epoch = epoch.no AND m.account = ? LEFT JOIN ledger_update u ON u.no = update_no`,
   );
   const entriesOf = (table: string, columns: string, where: string) =>
     db.prepare<[number, bigint], Entry>(
-      `SELECT e.no AS entryNo, e.created_at AS entryCreatedAt, e.created_seq AS entryCreatedSeq,
-         e.expiry AS entryExpiry, e.epoch AS epoch, ${columns}, c.account AS account,
-         c.created_seq AS createdSeq, c.locked AS locked, c.amount AS amount, c.rate AS rate, c.round AS round,
-         c.created_at AS createdAt, c.contract_id AS contractId
+      `SELECT e.no AS entryNo, e.created_at AS entryCreatedAt, e.created_seq AS entryCreatedSeq, e.expiry AS entryExpiry,
+         epoch, ${columns}, c.account AS account, c.created_seq AS createdSeq, locked, amount, rate, round,
+         c.created_at AS createdAt, contract_id AS contractId
        FROM ${table} e LEFT JOIN holding c ON c.no = e.no WHERE e.epoch = ? AND e.account = ? ${where}`,
     );
   const isHeld = 'AND NOT EXISTS (SELECT 1 FROM gone WHERE gone.no = e.no)';
@@ -103,7 +94,7 @@ function createOwnerVerifier(context: VerifyContext, items: ItemsFound): (owner:
   };
 
   return (id) => {
-    const { migrationId, party } = ownerOf.get(id)!;
+    const { migrationId, party, since } = ownerOf.get(id)!;
     if (migrationId === null) return differsIn(context, 'instrument')(`the instrument of account ${id}`, 'none');
     const snapshots = context.sealed.get(migrationId) ?? [];
     const differs = (table: string, seq: bigint, expected: string, found: unknown): void =>
@@ -118,16 +109,9 @@ function createOwnerVerifier(context: VerifyContext, items: ItemsFound): (owner:
     }
     const intervals: Intervals = new Map();
     const epochs = [...epochsUp(bitsOf.get(id) ?? NO_EPOCHS, 0)];
-    for (const [table, epoch] of (['held', 'spent'] as const).flatMap((each) =>
-      epochs.map((no) => [each, no] as const),
-    ))
-      for (const entry of entries[table].iterate(epoch, id)) {
-        const contract = verifyEntry(entry, { id, migrationId, party }, (where, expected, found) =>
-          differsIn(context, where ?? table, { owner: party })(
-            `contract ${entry.entryNo} of ${table}: ${expected}`,
-            found,
-          ),
-        );
+    for (const table of ['held', 'spent'] as const)
+      for (const entry of epochs.values().flatMap((epoch) => entries[table].iterate(epoch, id))) {
+        const contract = verifyEntry(context, table, entry, { id, migrationId, party });
         if (contract === null) continue;
         verifyEpoch(table, entry.epoch!, entry.archivedSeq ?? contract.createdSeq);
         addContract(intervals, contract);
@@ -141,8 +125,7 @@ function createOwnerVerifier(context: VerifyContext, items: ItemsFound): (owner:
     const ofMigration = getOrMake(supply, migrationId, () => new Map<bigint, Supply>());
     for (const [seq, change] of changes) addSupply(ofMigration, seq, change);
     // Movements add up to the changes of the totals, but for the first interval, in which imports come, and those before they were kept.
-    const begun = since.get(migrationId) ?? null;
-    const unknown = begun === null ? 1 : snapshots.findLastIndex(({ recordTime }) => recordTime < begun) + 2;
+    const unknown = since === null ? 1 : snapshots.findLastIndex(({ recordTime }) => recordTime < since) + 2;
     const moved = new Map<bigint, Supply>();
     let at = 0;
     for (const { epoch, updateNo, unlocked, locked, accounts } of movements.iterate(id)) {
@@ -164,10 +147,13 @@ type VerifiedContract = Contract & { readonly coin: SumTerms };
 
 /** Compares a row with its holding, from which its key and its expiry follow. Null where the holding is none of a coin. */
 function verifyEntry(
+  context: VerifyContext,
+  table: string,
   entry: Entry,
   { id, migrationId, party }: { id: bigint; migrationId: bigint; party: string },
-  differs: (where: 'holding' | null, expected: string, found: unknown) => void,
 ): VerifiedContract | null {
+  const differs = (where: string, expected: string, found: unknown): void =>
+    differsIn(context, where, { owner: party })(`contract ${entry.entryNo} of ${table}: ${expected}`, found);
   const { createdSeq, createdAt, archivedSeq, contractId } = entry;
   const hasId = typeof contractId === 'string' || Buffer.isBuffer(contractId);
   const terms = termsOf(entry);
@@ -176,7 +162,7 @@ function verifyEntry(
     return null;
   }
   const compare = (column: string, expected: unknown, found: unknown): void => {
-    if (found !== expected) differs(null, `${column} ${expected}, by its holding`, found);
+    if (found !== expected) differs(table, `${column} ${expected}, by its holding`, found);
   };
   compare('account', entry.account, id);
   compare('created_at', createdAt, entry.entryCreatedAt);
@@ -214,9 +200,7 @@ type Intervals = Map<bigint, Readonly<Record<(typeof SIDES)[number], Change>>>;
 
 function addContract(intervals: Intervals, { coin, createdSeq, archivedSeq }: VerifiedContract): void {
   const side = coin.entity === 'Amulet' ? 'unlocked' : 'locked';
-  const created = getOrMake(intervals, createdSeq, noChanges)[side];
-  add(created, coin, 1);
-  created.expiryBound = least(created.expiryBound, coin.expiry);
+  addTo(getOrMake(intervals, createdSeq, noChanges)[side], coin);
   if (archivedSeq === null) return;
   const archived = getOrMake(intervals, archivedSeq, noChanges)[side];
   add(archived, coin, -1, -1n);

@@ -148,13 +148,10 @@ export class ItemsFound implements Disposable {
     const created = sealed[Number(createdSeq) - 1]?.place;
     const archived = archivedSeq === null ? undefined : sealed[Number(archivedSeq) - 1]?.place;
     if (created === archived) return;
-    if (created !== undefined) this.#add(created, createdLine(coin, contractId));
-    if (archived !== undefined) this.#add(archived, archivedLine(contractId));
-  }
-
-  #add(place: number, line: string): void {
     try {
-      this.#insert.add(place, Buffer.from(itemOf(line), 'latin1'));
+      if (created !== undefined)
+        this.#insert.add(created, Buffer.from(itemOf(createdLine(coin, contractId)), 'latin1'));
+      if (archived !== undefined) this.#insert.add(archived, Buffer.from(itemOf(archivedLine(contractId)), 'latin1'));
     } catch (error) {
       throw noRoom(error);
     }

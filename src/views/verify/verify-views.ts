@@ -1,4 +1,3 @@
-import type { Database } from 'better-sqlite3';
 import { isDamaged } from '../../machine-errors.ts';
 import { hasEpoch } from '../store/account-epochs.ts';
 import { openForReading } from '../store/database.ts';
@@ -56,9 +55,10 @@ export function* verifyViews(
   }
 }
 
-function* countVerified({ db, sealed }: VerifyContext, verified: Verified): Generator<VerifyStep> {
+function* countVerified(context: VerifyContext, verified: Verified): Generator<VerifyStep> {
+  const { db, sealed } = context;
   for (const { length } of sealed.values()) verified.snapshots += length;
-  verified.owners = rowsOf(db, 'account');
+  verified.owners = rowsOf(context, 'account');
   const rows = db.prepare<[], { migrationId: bigint; seededAt: bigint }>(
     `SELECT migration_id AS migrationId, seeded_at AS seededAt FROM migration WHERE seeded_at >= 0 ORDER BY migration_id`,
   );
@@ -66,7 +66,7 @@ function* countVerified({ db, sealed }: VerifyContext, verified: Verified): Gene
   yield { phase: 'counts', done: 1, total: 1 };
 }
 
-function rowsOf(db: Database, table: string): number {
+function rowsOf({ db }: VerifyContext, table: string): number {
   return Number(db.prepare<[], bigint>(`SELECT count(*) FROM ${table}`).pluck().get());
 }
 
@@ -81,8 +81,8 @@ function* verifyIntegrity(context: VerifyContext, table: string): Generator<Veri
 /** Every contract of `holding` has one row in `held` or `spent`. That each of those has its holding was verified by owner. */
 function* verifyHoldings(context: VerifyContext): Generator<VerifyStep> {
   const { db } = context;
-  const held = rowsOf(db, 'held') - rowsOf(db, 'gone');
-  const [holdings, entries] = [rowsOf(db, 'holding'), held + rowsOf(db, 'spent')];
+  const held = rowsOf(context, 'held') - rowsOf(context, 'gone');
+  const [holdings, entries] = [rowsOf(context, 'holding'), held + rowsOf(context, 'spent')];
   if (holdings !== entries) {
     const differs = differsIn(context, 'holding');
     differs(`${entries} rows, as held, without those of gone, and spent have together`, holdings);
@@ -100,7 +100,7 @@ function* verifyUpdates(context: VerifyContext): Generator<VerifyStep> {
   let named = 0;
   for (const accounts of db.prepare<[], Buffer>('SELECT accounts FROM ledger_update').pluck().iterate())
     named += decodeNumbers(accounts).length;
-  const rows = rowsOf(db, 'movement');
+  const rows = rowsOf(context, 'movement');
   if (rows !== named) differsIn(context, 'movement')(`${named} rows, as ledger_update names`, rows);
   yield { phase: 'movements', done: rows, total: rows };
 }
