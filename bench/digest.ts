@@ -24,7 +24,6 @@ function digest(events: readonly LedgerEvent[], open: Items): void {
   const changes = changesHash(0, 0);
   passSorted(
     () => [open.bytes],
-    open.count,
     (sorted) => changes.update(sorted),
   );
   changes.digest();

@@ -162,10 +162,8 @@ function someItems(random: Random, count: number): string[] {
 function sorted(runs: readonly (readonly string[])[], atOnce: number): string[] {
   const found: string[] = [];
   const buffers = runs.map((items) => Buffer.from(items.join(''), 'hex'));
-  const count = runs.flat().length;
   passSorted(
     () => buffers,
-    count,
     (part) => found.push(...(part.toString('hex').match(/.{64}/g) ?? [])),
     atOnce,
   );

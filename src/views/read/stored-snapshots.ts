@@ -99,13 +99,10 @@ export function createSnapshotReader(db: Database) {
   const lastMigration = db.prepare<[], number | null>('SELECT max(migration_id) FROM migration').pluck();
   const migrationIds = db.prepare<[], number>('SELECT migration_id FROM migration ORDER BY migration_id').pluck();
   const newestSealed = db.prepare<[], bigint | null>('SELECT max(migration_id) FROM snapshot').pluck().safeIntegers();
-  const setting = db.prepare<[], { periodUs: number; dso: string | null }>(
-    'SELECT period AS periodUs, dso FROM setting',
-  );
   // An import without its marker has no snapshot.
-  const seededAt = db
-    .prepare<[number], number | null>('SELECT seeded_at FROM migration WHERE migration_id = ?')
-    .pluck();
+  const factsOf = db.prepare<[number], Pick<SealedMigration, 'periodUs' | 'dso' | 'seededAt'>>(
+    'SELECT period AS periodUs, dso, seeded_at AS seededAt FROM setting LEFT JOIN migration ON migration_id = ?',
+  );
   const oldestOf = prepareSnapshots<[bigint]>(db, 'WHERE migration_id = ? + 0 ORDER BY record_time LIMIT 1');
   const between = (order: string) =>
     prepareSnapshots<[number, number, number, number]>(
@@ -140,8 +137,7 @@ export function createSnapshotReader(db: Database) {
     const newest = migrationId === null ? null : snapshotOf(newestOf.get(migrationId));
     if (migrationId === null || newest === null) return null;
     const oldest = snapshotOf(oldestOf.get(migrationId))!;
-    const seeded = seededAt.get(newest.migrationId) ?? null;
-    return { migrationId: newest.migrationId, ...setting.get()!, seededAt: seeded, oldest, newest };
+    return { migrationId: newest.migrationId, ...factsOf.get(newest.migrationId)!, oldest, newest };
   }
 
   /** Those at the multiples of a time, whose record times are known, so no other is read. */

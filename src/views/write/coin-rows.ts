@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import type { CoinOrigin } from '../../feed/decoded-batch.ts';
+import { getOrMake } from '../../get-or-make.ts';
 import { type StoredId, storedId } from '../../ledger/ledger-ids.ts';
 import { rowOrder } from '../store/row-order.ts';
 import { BulkRows, expiryColumn, unitsColumn } from '../store/stored-rows.ts';
@@ -93,40 +94,33 @@ const ofSeq = ({ archivedSeq }: SpentRow): number => archivedSeq;
 
 /** Template ids as the feed writes them, with their package names; few, so all are kept in memory. */
 export class Templates {
-  readonly #numbers = new Map<string, number>();
+  readonly #numbers: Map<string, number>;
   readonly #insert;
-  #added: { no: number; templateId: string; packageName: string }[] = [];
+  #stored: number;
   /** The origin looked up last, and its number. */
   #last: { readonly origin: CoinOrigin; readonly no: number } | null = null;
 
   constructor(db: Database) {
-    const rows = db.prepare<[], { id: number; templateId: string; packageName: string }>(
-      'SELECT id, template_id AS templateId, package_name AS packageName FROM template',
-    );
-    for (const row of rows.all()) this.#numbers.set(`${row.templateId}\n${row.packageName}`, row.id);
+    const rows = db.prepare<[], [string, number]>('SELECT template_id || char(10) || package_name, id FROM template');
+    this.#numbers = new Map(rows.raw().all());
+    this.#stored = this.#numbers.size;
     this.#insert = db.prepare('INSERT INTO template VALUES (?, ?, ?)');
   }
 
   /** The number of a template, by first appearance in the feed. */
   numberOf(origin: CoinOrigin): number {
     if (this.#last?.origin === origin) return this.#last.no;
-    const { templateId, packageName } = origin;
-    const name = `${templateId}\n${packageName}`;
-    const known = this.#numbers.get(name);
-    const no = known ?? this.#numbers.size + 1;
-    if (known === undefined) {
-      this.#numbers.set(name, no);
-      this.#added.push({ no, templateId, packageName });
-    }
+    const name = `${origin.templateId}\n${origin.packageName}`;
+    const no = getOrMake(this.#numbers, name, () => this.#numbers.size + 1);
     this.#last = { origin, no };
     return no;
   }
 
   flush(): void {
-    for (const { no, templateId, packageName } of this.#added) this.#insert.run(no, templateId, packageName);
+    for (const [name, no] of this.#numbers) if (no > this.#stored) this.#insert.run(no, ...name.split('\n'));
   }
 
   afterCommit(): void {
-    this.#added = [];
+    this.#stored = this.#numbers.size;
   }
 }

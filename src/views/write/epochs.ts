@@ -174,16 +174,22 @@ export class Epochs {
 type HeldKey = [account: number, createdAt: number, no: number];
 
 const BEFORE_ALL: HeldKey = [-1, 0, 0];
+const AFTER_ALL: HeldKey = [Number.MAX_SAFE_INTEGER, 0, 0];
 
 /** Deletes rows of `held` that are gone, part by part. Where it is in an epoch is only in memory: it may begin again at any time. */
 function createClearing(db: Database, rowsMax: number) {
-  const rows = db
-    .prepare<[number, ...HeldKey, number], [...HeldKey, isGone: number]>(
-      `SELECT account, created_at, no, EXISTS (SELECT 1 FROM gone WHERE gone.no = held.no) FROM held
-       WHERE epoch = ? AND (account, created_at, no) > (?, ?, ?) ORDER BY account, created_at, no LIMIT ?`,
+  const key = '(account, created_at, no)';
+  const endOf = db
+    .prepare<[number, ...HeldKey, number], HeldKey>(
+      `SELECT account, created_at, no FROM held WHERE epoch = ? AND ${key} > (?, ?, ?) ORDER BY ${key.slice(1, -1)} LIMIT 1 OFFSET ?`,
     )
     .raw();
-  const held = BulkRows.deleting(db, 'held', ['epoch', 'account', 'created_at', 'no']);
+  const held = db
+    .prepare<[number, ...HeldKey, ...HeldKey], number>(
+      `DELETE FROM held WHERE epoch = ? AND ${key} > (?, ?, ?) AND ${key} <= (?, ?, ?)
+         AND EXISTS (SELECT 1 FROM gone WHERE gone.no = held.no) RETURNING no`,
+    )
+    .pluck();
   const gone = BulkRows.deleting(db, 'gone', ['no']);
   let [epoch, after] = [0, BEFORE_ALL];
   return {
@@ -193,19 +199,12 @@ function createClearing(db: Database, rowsMax: number) {
     /** Returns the number of rows deleted. */
     clear(of: number): number {
       if (of !== epoch) [epoch, after] = [of, BEFORE_ALL];
-      let cleared = 0;
-      const part = rows.all(epoch, ...after, rowsMax);
-      for (const [account, createdAt, no, isGone] of part) {
-        if (isGone === 0) continue;
-        held.add(epoch, account, createdAt, no);
-        gone.add(no);
-        cleared += 1;
-      }
-      held.finish();
+      const end = endOf.get(epoch, ...after, rowsMax - 1);
+      const cleared = held.all(epoch, ...after, ...(end ?? AFTER_ALL));
+      for (const no of cleared) gone.add(no);
       gone.finish();
-      const last = part.length < rowsMax ? undefined : part.at(-1);
-      after = last === undefined ? BEFORE_ALL : [last[0], last[1], last[2]];
-      return cleared;
+      after = end ?? BEFORE_ALL;
+      return cleared.length;
     },
   };
 }

@@ -9,10 +9,6 @@ export class Items {
   #bytes = Buffer.alloc(1024 * ITEM_BYTES);
   #length = 0;
 
-  get count(): number {
-    return this.#length / ITEM_BYTES;
-  }
-
   clear(): void {
     this.#length = 0;
   }
@@ -49,15 +45,11 @@ export class OpenItems {
   /** Each migration's items since the last commit; `sealed`: those stored before are. */
   readonly #open = new Map<number, { readonly items: Items; sealed: boolean }>();
   readonly #stored;
-  readonly #storedBytes;
   readonly #insert;
   readonly #drop;
 
   constructor(db: Database) {
     this.#stored = db.prepare<[number], Buffer>('SELECT items FROM open_items WHERE migration_id = ?').pluck();
-    this.#storedBytes = db
-      .prepare<[number], number | null>('SELECT sum(length(items)) FROM open_items WHERE migration_id = ?')
-      .pluck();
     this.#insert = db.prepare('INSERT INTO open_items (migration_id, items) VALUES (?, ?)');
     this.#drop = db.prepare('DELETE FROM open_items WHERE migration_id = ?');
   }
@@ -75,18 +67,18 @@ export class OpenItems {
   /** The changes digest of the snapshot that ends the interval; the next one begins without items. */
   seal(migrationId: number, recordTime: Micros): Buffer {
     const open = this.#of(migrationId);
-    const { items, sealed } = open;
-    const runs = (): Buffer[] | Generator<Buffer> => (sealed ? [items.bytes] : this.#runs(migrationId, items));
-    const stored = sealed ? 0 : (this.#storedBytes.get(migrationId) ?? 0);
     const changes = changesHash(migrationId, recordTime);
-    passSorted(runs, stored / ITEM_BYTES + items.count, (sorted) => changes.update(sorted));
+    passSorted(
+      () => this.#runs(migrationId, open),
+      (sorted) => changes.update(sorted),
+    );
     open.sealed = true;
-    items.clear();
+    open.items.clear();
     return changes.digest();
   }
 
-  *#runs(migrationId: number, items: Items): Generator<Buffer> {
-    yield* this.#stored.iterate(migrationId);
+  *#runs(migrationId: number, { items, sealed }: { items: Items; sealed: boolean }): Generator<Buffer> {
+    if (!sealed) yield* this.#stored.iterate(migrationId);
     yield items.bytes;
   }
 
@@ -97,7 +89,7 @@ export class OpenItems {
   flush(): void {
     for (const [migrationId, { items, sealed }] of this.#open) {
       if (sealed) this.#drop.run(migrationId);
-      if (items.count > 0) this.#insert.run(migrationId, items.bytes);
+      if (items.bytes.length > 0) this.#insert.run(migrationId, items.bytes);
     }
   }
 
@@ -117,13 +109,10 @@ const WORDS = 2 ** 32;
  * Passes on, in the order of their bytes, the items that occur an odd number of times. Of more items than fit in memory each
  * pass over all of them takes a range of values: hashes are spread evenly.
  */
-export function passSorted(
-  runs: () => Iterable<Buffer>,
-  count: number,
-  pass: (sorted: Buffer) => void,
-  atOnce = ITEMS_AT_ONCE,
-): void {
-  const ranges = Math.ceil(count / atOnce);
+export function passSorted(runs: () => Iterable<Buffer>, pass: (sorted: Buffer) => void, atOnce = ITEMS_AT_ONCE): void {
+  let bytes = 0;
+  for (const { length } of runs()) bytes += length;
+  const ranges = Math.ceil(bytes / ITEM_BYTES / atOnce);
   for (let range = 0; range < ranges; range++) {
     const parts: Buffer[] = [];
     for (const run of runs()) parts.push(ranges === 1 ? run : itemsIn(run, range, ranges));

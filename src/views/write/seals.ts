@@ -13,7 +13,7 @@ import type { MigrationState, WriterState } from './state.ts';
 export const SNAPSHOTS_MAX = 10_000;
 
 /** Snapshots of equal content, one period apart: one that was sealed and the quiet intervals after it. */
-interface SealedRun {
+export interface SealedRun {
   readonly migrationId: number;
   readonly first: Micros;
   readonly periodUs: number;
@@ -26,18 +26,9 @@ interface SealedRun {
   readonly changes: Buffer | null;
 }
 
-/** A message that seals too many snapshots for one transaction, and the last run of them. */
-export interface LongGap {
-  readonly at: number;
-  readonly gap: SealedRun;
-}
-
 /** Snapshots sealed in this batch. Sealing is a row, a version for each owner changed, and the next interval; nothing is copied. */
 export class Seals {
-  readonly #owners: Owners;
-  readonly #items: OpenItems;
-  readonly #epochs: Epochs;
-  readonly #updates: LedgerUpdates;
+  readonly #of: { owners: Owners; items: OpenItems; epochs: Epochs; updates: LedgerUpdates };
   /** The digest of each migration's newest snapshot on the grid. */
   readonly #digests = new Map<number, Buffer>();
   readonly #storedDigest;
@@ -48,14 +39,8 @@ export class Seals {
   readonly #runs: SealedRun[] = [];
   #nextNo: number;
 
-  constructor(
-    db: Database,
-    { owners, items, epochs, updates }: { owners: Owners; items: OpenItems; epochs: Epochs; updates: LedgerUpdates },
-  ) {
-    this.#owners = owners;
-    this.#items = items;
-    this.#epochs = epochs;
-    this.#updates = updates;
+  constructor(db: Database, of: { owners: Owners; items: OpenItems; epochs: Epochs; updates: LedgerUpdates }) {
+    this.#of = of;
     this.#storedDigest = db
       .prepare<[number], Buffer>(
         `SELECT digest FROM snapshot WHERE migration_id = ? AND digest IS NOT NULL ORDER BY record_time DESC LIMIT 1`,
@@ -75,7 +60,7 @@ export class Seals {
 
   /** Seals the open interval at a grid time, and `count - 1` quiet ones after it: a row each, and nothing else. */
   seal(migration: MigrationState, first: Micros, { count, periodUs }: { count: number; periodUs: number }): void {
-    const changes = this.#items.seal(migration.migrationId, first);
+    const changes = this.#of.items.seal(migration.migrationId, first);
     this.#end(migration, { first, count, periodUs, changes });
     migration.gridSeq = migration.openSeq - 1;
   }
@@ -86,9 +71,9 @@ export class Seals {
   }
 
   #end(migration: MigrationState, run: Pick<SealedRun, 'first' | 'count' | 'periodUs' | 'changes'>): void {
-    this.#owners.queueVersions(migration);
+    this.#of.owners.queueVersions(migration);
     const { migrationId, openSeq: seq } = migration;
-    this.#runs.push({ ...run, migrationId, seq, no: this.#nextNo, updateNo: this.#updates.no - 1 });
+    this.#runs.push({ ...run, migrationId, seq, no: this.#nextNo, updateNo: this.#of.updates.no - 1 });
     migration.openSeq += run.count;
     migration.sealedAt = run.first + (run.count - 1) * run.periodUs;
     this.#nextNo += run.count;
@@ -111,7 +96,7 @@ export class Seals {
         const forced = run.changes === null ? 1 : 0;
         const changes = i === 0 ? run.changes : changesHash(migrationId, recordTime).digest();
         const digest = changes && this.#digestAfter(changes, migrationId, periodUs);
-        const places = [seq + i, no + i, this.#epochs.newest, updateNo];
+        const places = [seq + i, no + i, this.#of.epochs.newest, updateNo];
         this.#insert.add(migrationId, recordTime, ...places, forced, changes, digest);
       }
     }

@@ -26,7 +26,7 @@ import {
   type SavePositions,
   stateOf,
 } from './positions.ts';
-import { type ForceOutcome, type LongGap, SNAPSHOTS_MAX, sealNow, sealPart } from './seals.ts';
+import { type ForceOutcome, type SealedRun, SNAPSHOTS_MAX, sealNow, sealPart } from './seals.ts';
 import { checkSourceStart, forgetReplaced, isNews, noteSourceStart } from './source-start.ts';
 import { type Counts, copyCounts, noCounts } from './state.ts';
 
@@ -61,11 +61,9 @@ interface AppliedRange {
   positions?: ReadonlyMap<string, Position>;
 }
 
-/** A message that cannot be applied. */
-interface BadMessage {
-  readonly at: number;
-  readonly bad: BadUpdate;
-}
+/** A message that cannot be applied, or one that seals too many snapshots for one transaction: then the last run of them. */
+type BadMessage = { readonly at: number; readonly bad: BadUpdate };
+type LongGap = { readonly at: number; readonly gap: SealedRun };
 
 const NO_BYTES = new Uint8Array(0);
 
