@@ -11,7 +11,6 @@ import {
   kindOf,
   openDeadLetters,
 } from '../../src/views/store/dead-letter-store.ts';
-import { preparePositions } from '../../src/views/write/positions.ts';
 import { ViewsWriter } from '../../src/views/write/writer.ts';
 import { clockTime, parseLedger } from '../support/ledger/parse-ledger.ts';
 import { listedCommands } from '../support/program/command.ts';
@@ -224,15 +223,12 @@ describe('what a person decides', () => {
     const [first = '', second = ''] = linesOf(parseLedger('00:01 : +a alice 10\n00:12 : -a'), 'scan');
     await replayInto(data, [directory.writeLines('feed.ndjson', [first, '{"foo":1}'])]);
     const commits: unknown[] = [];
-    using writer = new ViewsWriter(data, {
-      ...WRITER_OPTIONS,
-      positions: (db) => {
-        const save = preparePositions(db);
-        return (partitions) => {
-          commits.push(db.pragma('synchronous', { simple: true }));
-          save(partitions);
-        };
-      },
+    using writer = new ViewsWriter(data, WRITER_OPTIONS);
+    const { db } = writer;
+    const transaction = db.transaction.bind(db);
+    vi.spyOn(db, 'transaction').mockImplementation((body) => {
+      commits.push(db.pragma('synchronous', { simple: true }));
+      return transaction(body);
     });
     const committed = (): unknown[] => commits.splice(0);
     const message = (offset: number, line: string) => decodeAlone({ lane: 'file', offset, bytes: Buffer.from(line) });

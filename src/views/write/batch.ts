@@ -6,7 +6,7 @@ import { LedgerUpdates } from './ledger-updates.ts';
 import { OpenItems } from './open-items.ts';
 import { Counterfeits, Rounds } from './other-contracts.ts';
 import { Owners } from './owner-sums.ts';
-import { markPositionsStored, type SavePositions } from './positions.ts';
+import { markPositionsStored, preparePositions } from './positions.ts';
 import { Seals } from './seals.ts';
 import { type Counts, copyCounts, createStateSaver, LastUpdates, loadState, type WriterState } from './state.ts';
 
@@ -28,23 +28,21 @@ export class Batch {
   readonly seals: Seals;
   counts: Counts;
   readonly #db: Database;
-  readonly #flushContracts: (contracts: Contracts) => void;
-  readonly #savePositions: SavePositions;
-  readonly #saveState: (state: WriterState) => void;
+  readonly #flushContracts;
+  readonly #savePositions;
+  readonly #saveState;
 
-  /** `lasting`: what outlives a batch that failed. */
   constructor(
     db: Database,
-    lasting: { active: ActiveIds; savePositions: SavePositions; epochEvents: number | undefined },
-    counts: Counts,
+    { active, epochEvents, counts }: { active: ActiveIds; epochEvents: number | undefined; counts: Counts },
   ) {
     this.#db = db;
     this.state = loadState(db);
-    this.epochs = new Epochs(db, lasting.epochEvents);
+    this.epochs = new Epochs(db, epochEvents);
     this.owners = new Owners(db, this.state, this.epochs);
-    this.contracts = new Contracts(db, this.owners, lasting.active);
+    this.contracts = new Contracts(db, this.owners, active);
     this.rounds = new Rounds(db);
-    this.counterfeits = new Counterfeits(db, lasting.active.counterfeits);
+    this.counterfeits = new Counterfeits(db, active.counterfeits);
     this.templates = new Templates(db);
     this.items = new OpenItems(db);
     this.updates = new LedgerUpdates(db, this);
@@ -52,7 +50,7 @@ export class Batch {
     this.seals = new Seals(db, this);
     this.counts = copyCounts(counts);
     this.#flushContracts = createContractFlush(db, this.epochs);
-    this.#savePositions = lasting.savePositions;
+    this.#savePositions = preparePositions(db);
     this.#saveState = createStateSaver(db, this.state, this);
   }
 

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { ContractEvent, NewCoin } from '../../feed/decoded-batch.ts';
+import type { ContractEvent, DecodedMessage, NewCoin } from '../../feed/decoded-batch.ts';
 import { type ComparedCoin, expiryOf } from '../../ledger/coin.ts';
 import { idText, type StoredId } from '../../ledger/ledger-ids.ts';
 import { type CoinRow, coinTerms, type SumTerms, unitsOf } from '../store/stored-rows.ts';
@@ -100,16 +100,17 @@ export class Contracts {
       .pluck();
   }
 
-  /** Reads what is stored about contracts whose ids have these hashes, so that `find` needs no statement of its own. */
-  fetch(idHashes: readonly number[]): void {
+  /** Reads what is stored about the contracts that messages name, so that `find` needs no statement of its own. */
+  fetch(messages: readonly DecodedMessage[]): void {
     this.#fetched.length = 0;
     this.#fetchedIndex.clear();
     this.#active.refresh();
     const wanted = new Map<number, number>();
-    for (const idHash of idHashes)
-      this.#active.each(idHash, (no) => {
-        if (!this.#archivedNos.has(no)) wanted.set(no, idHash);
-      });
+    for (const { content } of messages)
+      for (const { idHash } of content.kind === 'update' ? content.events : [])
+        this.#active.each(idHash, (no) => {
+          if (!this.#archivedNos.has(no)) wanted.set(no, idHash);
+        });
     for (const no of Float64Array.from(wanted.keys()).sort()) {
       const row = this.#holding.get(no);
       if (row === undefined) continue;

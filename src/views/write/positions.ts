@@ -101,14 +101,11 @@ export function loadLanes(db: Database): Map<string, LaneState> {
   return lanes;
 }
 
-/** Writes positions inside the batch's transaction. */
-export type SavePositions = (lanes: ReadonlyMap<string, LaneState>) => void;
-
 /**
- * Compare-and-set: a position is replaced only by a writer that continued from it, so that an earlier writer, which does not
+ * Returns the function that writes positions inside the batch's transaction. Compare-and-set: a position is replaced only by a writer that continued from it, so that an earlier writer, which does not
  * know yet that it was replaced, writes nothing. Throws PositionMoved, which rolls the batch back.
  */
-export function preparePositions(db: Database): SavePositions {
+export function preparePositions(db: Database): (lanes: ReadonlyMap<string, LaneState>) => void {
   const insert = db.prepare('INSERT OR IGNORE INTO position VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
   const update = db.prepare(
     `UPDATE position SET lane = ?, source = ?, start = ?, cursor = ?, sha256 = ?, checkpoints = ?,

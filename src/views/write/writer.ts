@@ -1,12 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import {
-  type DecodedBatch,
-  type DecodedMessage,
-  lengthOf,
-  messageAt,
-  messagesOf,
-  sha256Of,
-} from '../../feed/decoded-batch.ts';
+import { type DecodedBatch, lengthOf, messageAt, messagesOf, sha256Of } from '../../feed/decoded-batch.ts';
 import type { BrokenContainer, NamedSource, SourceStart, StoredSource } from '../../feed/source.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import type { Micros } from '../../ledger/time.ts';
@@ -17,15 +10,7 @@ import { type ApplyRules, applyMessage } from './apply.ts';
 import { Batch } from './batch.ts';
 import { ActiveIds, type OnActiveRead } from './contracts.ts';
 import { containerDeadLetter, deadLetterOf, HALTS_ALWAYS } from './dead-letter-of.ts';
-import {
-  beginLane,
-  movePast,
-  type Position,
-  positionsAfter,
-  preparePositions,
-  type SavePositions,
-  stateOf,
-} from './positions.ts';
+import { beginLane, movePast, type Position, positionsAfter, stateOf } from './positions.ts';
 import { type ForceOutcome, type SealedRun, SNAPSHOTS_MAX, sealNow, sealPart } from './seals.ts';
 import { checkSourceStart, forgetReplaced, isNews, noteSourceStart } from './source-start.ts';
 import { type Counts, copyCounts, noCounts } from './state.ts';
@@ -38,8 +23,6 @@ export interface WriterOptions extends DirectorySettings {
   readonly now: () => number;
   /** Called when the ids of all active contracts were read. */
   readonly onActiveRead?: OnActiveRead;
-  /** Stores positions in the batch's transaction; `preparePositions` unless given. */
-  readonly positions?: (db: Database) => SavePositions;
   /** Creates and archives after which an epoch is closed; EPOCH_EVENTS unless given. */
   readonly epochEvents?: number;
 }
@@ -82,7 +65,7 @@ export class ViewsWriter implements Disposable {
   readonly sourceMigrationId: number;
   readonly options: WriterOptions;
   readonly #periodUs: number;
-  readonly #lasting;
+  readonly #active: ActiveIds;
   #batch: Batch;
   #applied: AppliedRange[] = [];
   #committed: Counts = noCounts();
@@ -97,10 +80,8 @@ export class ViewsWriter implements Disposable {
     this.db = openForWriting(dataDir, options);
     this.#periodUs = this.db.prepare<[], number>('SELECT period FROM setting').pluck().get()!;
     this.deadLetters = new DeadLetters(this.db);
-    const savePositions = (options.positions ?? preparePositions)(this.db);
-    const active = new ActiveIds(this.db, options.onActiveRead);
-    this.#lasting = { savePositions, active, epochEvents: options.epochEvents };
-    this.#batch = new Batch(this.db, this.#lasting, this.#committed);
+    this.#active = new ActiveIds(this.db, options.onActiveRead);
+    this.#batch = this.#newBatch();
     this.sourceMigrationId = options.migrationId ?? this.#batch.state.sourceMigrationId ?? 0;
   }
 
@@ -133,7 +114,7 @@ export class ViewsWriter implements Disposable {
     this.commit();
     const [{ name }, { state }] = [this.#begun, this.#batch];
     checkSourceStart(this.db, state, start, name);
-    forgetReplaced(this.db, state, start, { source: name, active: this.#lasting.active });
+    forgetReplaced(this.db, state, start, { source: name, active: this.#active });
     this.#reapply([]);
     noteSourceStart(this.#batch.state, start, name);
     this.commit();
@@ -195,7 +176,7 @@ export class ViewsWriter implements Disposable {
     this.#broken = true;
     const rules: ApplyRules = { ...this.options, periodUs: this.#periodUs, now };
     const messages = messagesOf(batch, from, to);
-    this.#batch.contracts.fetch(idHashesOf(messages));
+    this.#batch.contracts.fetch(messages);
     for (let i = from; i < to; i++) {
       if (decided.has(i)) {
         this.#batch.counts.decided += 1;
@@ -258,10 +239,14 @@ export class ViewsWriter implements Disposable {
     return { ...deadLetter, id };
   }
 
+  #newBatch(): Batch {
+    return new Batch(this.db, { active: this.#active, epochEvents: this.options.epochEvents, counts: this.#committed });
+  }
+
   /** Throws the batch away and applies these ranges to what is on disk. Where that fails too, the ranges are unchanged. */
   #reapply(ranges: readonly AppliedRange[]): void {
     this.#broken = true;
-    this.#batch = new Batch(this.db, this.#lasting, this.#committed);
+    this.#batch = this.#newBatch();
     for (const range of ranges) {
       const fault = this.#applyRange(range, Infinity);
       if (fault !== null) throw new Error(`message ${fault.at} was applied before and could not be applied again`);
@@ -337,11 +322,4 @@ export class ViewsWriter implements Disposable {
   [Symbol.dispose](): void {
     this.db.close();
   }
-}
-
-function idHashesOf(messages: readonly DecodedMessage[]): number[] {
-  const idHashes: number[] = [];
-  for (const { content } of messages)
-    if (content.kind === 'update') for (const { idHash } of content.events) idHashes.push(idHash);
-  return idHashes;
 }
