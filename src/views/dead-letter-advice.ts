@@ -11,7 +11,6 @@ interface AdviceWords {
 }
 type Advice = (words: AdviceWords) => string;
 
-/** What the operator does to end a halt of this code. */
 interface CodeAdvice {
   readonly halted: Advice;
   /** Its usual cause with a better remedy than `halted`, by the kind of the source; `other` is for every kind not named. */
@@ -110,7 +109,6 @@ const DECIDED: Readonly<Record<Exclude<Decision, 'halted'>, string>> = {
   resolved: 'nothing: the halt ended by itself',
 };
 
-/** The command that lists dead letters. */
 export const LIST = 'dead-letters list';
 
 /** Shows a command of this program, given the words after the program's name; a shell must accept what is in backticks. */

@@ -136,7 +136,6 @@ function copySecret(from: string, to: string): void {
     writeFileSync(join(to, LOCAL_SECRET_FILE), readFileSync(secret), { mode: 0o600, flush: true });
 }
 
-/** Writes a file, or the names in a directory, through to the disk. */
 function sync(path: string): void {
   const descriptor = openSync(path, 'r');
   try {

@@ -13,7 +13,6 @@ import type { StoredSnapshot } from './stored-snapshots.ts';
  */
 const PAGE_CHARS_MAX = 16 * 2 ** 20;
 
-/** A contract active at the snapshot, before its row of `holding` is read. */
 interface Entry {
   readonly createdAt: number;
   readonly no: number;

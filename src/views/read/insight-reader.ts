@@ -157,7 +157,6 @@ interface ChangesRange extends Pick<ChangesLookup, 'from' | 'to'>, Partial<Pick<
   readonly grid: SealedGrid;
 }
 
-/** Reads an owner's changes: its versions in the range, and one before it. */
 export function readChanges(
   versions: Pick<VersionReader, 'at' | 'between'>,
   account: Account,

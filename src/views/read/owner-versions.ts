@@ -4,7 +4,6 @@ import { type EpochBits, epochsDown, epochsUp } from '../store/account-epochs.ts
 import { decodeVersion, NO_SUMS, type Sums } from '../store/stored-rows.ts';
 import type { IntervalEnd, StoredSnapshot } from './stored-snapshots.ts';
 
-/** An owner's totals at the end of an interval. */
 export interface Version {
   readonly seq: number;
   readonly totals: Totals;
@@ -52,7 +51,6 @@ export function createAccountReader(db: Database) {
       if (account === undefined) throw new Error(`account ${no} is not in views.db`);
       return account;
     },
-    /** In the order of their parties. */
     from: (migrationId: number, party: string): Iterable<Account> => from.iterate(migrationId, party),
     /** All of a migration, by number: so their rows lie one after the other. */
     *all(migrationId: number): Iterable<Account> {

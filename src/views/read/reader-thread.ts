@@ -40,15 +40,12 @@ const WAITING_MAX = 256;
 const RESTART_MS = 1_000;
 
 interface Read {
-  /** As the log names it. */
   readonly name: string;
-  /** Asks a thread. */
   readonly call: (thread: Thread<ReaderContract>) => Promise<void>;
   readonly readMsMax: number;
   readonly reject: (error: unknown) => void;
 }
 
-/** A thread and its current question. */
 interface Reader {
   readonly thread: Thread<ReaderContract>;
   read: Read | null;

@@ -27,7 +27,6 @@ export function requireUnbounded({ rows }: RowBudget): void {
   if (rows !== Infinity) throw NOT_BOUNDED;
 }
 
-/** For each kind of fact, the function that reads it. */
 export type ReadKinds<Kind extends FactKind> = {
   readonly [K in Kind]: (lookup: Lookup<K>, budget: RowBudget) => Facts<K>;
 };
@@ -38,7 +37,6 @@ export interface IntervalEnd {
   readonly epoch: number;
 }
 
-/** Before the first interval. */
 export const BEGINNING: IntervalEnd = { seq: 0, epoch: 0 };
 
 export interface StoredSnapshot extends SealedSnapshot, IntervalEnd {}
@@ -161,7 +159,6 @@ export function createSnapshotReader(db: Database) {
       prepareSnapshots<[]>(db, 'ORDER BY migration_id, record_time')
         .all()
         .map((row) => snapshotOf(row)!),
-    /** The largest migration seen. */
     lastMigration: () => lastMigration.get() ?? null,
     /** A migration that has a snapshot. Null: the newest one. */
     migration,

@@ -3,13 +3,10 @@ import { mayPass } from '../../machine-errors.ts';
 import { checkVersion, openForReading, viewsFile } from '../store/database.ts';
 import { createDeadLetterCounter, DEAD_LETTER_FACTS, type DeadLetterFacts } from '../store/dead-letter-store.ts';
 
-/** The writer's status, as far as it is stored in views.db. */
 export interface StoredStatus {
   /** Null until one is named or seen; `pinned` where an operator named it. */
   readonly dso: { readonly party: string | null; readonly pinned: boolean };
-  /** Counts of dead letters by decision. */
   readonly deadLetters: Readonly<Record<string, number>>;
-  /** The message at which the directory is halted. */
   readonly halted: DeadLetterFacts | null;
 }
 
@@ -75,7 +72,6 @@ export interface UpdateOrder {
   readonly repairs: number;
 }
 
-/** Of each migration that has an update. */
 export function readUpdateOrder(dataDir: string): readonly UpdateOrder[] {
   const db = openForReading(dataDir);
   try {

@@ -118,7 +118,6 @@ export function createFactsReader(db: Database) {
   /** Never changes once a migration has a time: an unfinished snapshot import may restart with others. */
   let isFollowedFinal = false;
 
-  /** Says of parties whether their coins count. */
   function readFollowed(parties: readonly string[]): FollowedFacts {
     if (followed === undefined) {
       const { text, isFinal } = storedFollowed.get() ?? { text: null, isFinal: 0 };
@@ -175,7 +174,6 @@ export function createFactsReader(db: Database) {
   };
 
   return {
-    /** Throws NOT_BOUNDED. */
     read: <K extends FactKind>(lookup: Lookup<K>, budget: RowBudget = { rows: Infinity }): Facts<K> =>
       readers[lookup.kind](lookup, budget),
     /** Called between two transactions: drops what may have changed. */

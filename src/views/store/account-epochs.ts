@@ -10,7 +10,6 @@ export function hasEpoch(bits: EpochBits, epoch: number): boolean {
   return ((bits[epoch >> 3] ?? 0) & (1 << (epoch & 7))) !== 0;
 }
 
-/** The bits with one more epoch. */
 export function withEpoch(bits: EpochBits, epoch: number): Buffer {
   const more = Buffer.alloc(Math.max((epoch >> 3) + 1, bits.length));
   more.set(bits);

@@ -45,7 +45,6 @@ function refuseHalfRestored(dataDir: string): void {
   throw new Refusal(`--data ${dataDir}: a restore into it was interrupted; empty it and restore the backup again`);
 }
 
-/** Creates the data directory, private to its user, if it is missing. */
 export function makeDataDirectory(dataDir: string): void {
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
@@ -108,7 +107,6 @@ export function boundLog(db: Database): void {
   db.pragma(`journal_size_limit = ${bound * LOG_PAGE_BYTES}`);
 }
 
-/** Throws a Refusal where there are no views. */
 export function requireViews(dataDir: string): void {
   try {
     statSync(viewsFile(dataDir));

@@ -26,21 +26,17 @@ export function kindOf(code: DeadLetterCode): DeadLetterKind {
 export const DECISIONS = ['halted', 'dropped', 'quarantined', 'applied', 'resolved'] as const;
 export type Decision = (typeof DECISIONS)[number];
 
-/** A message that could not be applied: where it came from, why, its bytes, and the decision (docs/rules.md, bad updates). */
+/** A message that could not be applied: where it came from, why, its bytes, and the decision (docs/rules.md, bad updates): see views-schema.ts. */
 export interface DeadLetter {
   readonly id: number;
   readonly kind: DeadLetterKind;
   readonly code: DeadLetterCode;
   readonly decision: Decision;
   readonly source: string;
-  /** The source's kind, by its name in `SourceKind`. */
   readonly sourceKind: string;
   readonly lane: string;
-  /** The message's number in its lane. */
   readonly offset: number;
-  /** The lane's resume token after the message or batch; null for another container. */
   readonly resumeToken: string | null;
-  /** Under its source's names, as JSON: `{"partition":3,"offset":12}`. */
   readonly location: string;
   readonly migrationId: number | null;
   readonly updateId: string | null;
@@ -57,13 +53,11 @@ export interface DeadLetter {
   readonly createdAt: Micros;
 }
 
-/** A dead letter without the message's bytes. */
 export type DeadLetterFacts = Omit<DeadLetter, 'sha256' | 'length' | 'bytes' | 'createdAt'>;
 
 export const DEAD_LETTER_FACTS = `id, kind, code, decision, source, source_kind AS sourceKind, lane, offset,
   cursor AS resumeToken, place AS location, migration_id AS migrationId, update_id AS updateId,
   record_time AS recordTime, field, given, expected, reason`;
-/** In the order of the table. */
 export const DEAD_LETTER_COLUMNS = `${DEAD_LETTER_FACTS}, sha256, length, bytes, created_at AS createdAt`;
 
 /** How many dead letters are searched for the reason of an unknown contract: only a help, which must not make a bad feed slow. */
@@ -123,7 +117,6 @@ export class DeadLetters {
     return halted;
   }
 
-  /** Whether there is a decision about any bytes. */
   get anyDecided(): boolean {
     return this.#decidedLengths.size > 0;
   }

@@ -18,7 +18,6 @@ export interface Migration {
 
 interface MovedTable {
   readonly table: string;
-  /** Integers. */
   readonly key: readonly string[];
   /** Statements that move the rows of `slice`, in the order of the key. */
   readonly into: readonly string[];

@@ -90,7 +90,6 @@ export class BulkRows {
     return new BulkRows(db, key.length, DELETED_ROWS, (values) => `${where} (${values})`);
   }
 
-  /** Adds a row: a value for each column. */
   add(...row: Stored[]): void {
     const values = this.#values;
     let at = this.#filled;
@@ -126,7 +125,6 @@ export interface Sums {
 /** Shared by all owners without coin of a kind: most never lock any. Never changed. */
 export const NO_SUMS: Sums = Object.freeze(noSums());
 
-/** What one contract adds to its owner's sums. */
 export interface SumTerms {
   readonly amount: bigint;
   readonly rate: bigint;

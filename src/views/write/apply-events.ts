@@ -198,7 +198,6 @@ function archiveCoin(applying: Applying, event: ArchivedContract, coin: PendingC
   batch.contracts.archive(coin, migration.openSeq);
 }
 
-/** What an archive of the coin subtracts. */
 export function termsOf(coin: PendingCoin | StoredCoin): ActiveTerms {
   if (!isPending(coin)) return coin;
   const { kind, amount, rate, round } = coin.create;

@@ -21,7 +21,6 @@ import {
 } from './source-start.ts';
 import { addIgnored, type MigrationState, newMigration, UNFINISHED_IMPORT } from './state.ts';
 
-/** What applying depends on besides the feed. */
 export interface ApplyRules extends ClockRules {
   readonly periodUs: number;
   /** The migration of messages that name none, where an operator gave it. */

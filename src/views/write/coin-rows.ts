@@ -97,7 +97,6 @@ export class Templates {
   readonly #numbers: Map<string, number>;
   readonly #insert;
   #stored: number;
-  /** The origin looked up last, and its number. */
   #last: { readonly origin: CoinOrigin; readonly no: number } | null = null;
 
   constructor(db: Database) {

@@ -39,7 +39,6 @@ export type ArchivedCoin = Readonly<
   Pick<StoredCoin, 'no' | 'idHash' | 'owner' | 'createdSeq' | 'createdAt' | 'archivedSeq'> & { expiry: number | bigint }
 >;
 
-/** What an archive subtracts from the sums of the coin's owner. */
 export interface ActiveTerms extends Omit<SumTerms, 'expiry'> {
   readonly locked: boolean;
 }
@@ -63,7 +62,6 @@ export class Contracts {
   readonly #createdIndex = new HashIndex();
   readonly #fetched: StoredCoin[] = [];
   readonly #fetchedIndex = new HashIndex();
-  /** The numbers of `archived`. */
   readonly #archivedNos = new Set<number>();
   readonly #owners: Owners;
   readonly #active: ActiveIds;
@@ -144,7 +142,6 @@ export class Contracts {
     );
   }
 
-  /** The content of an active contract's create. */
   coinOf(coin: PendingCoin | StoredCoin): ComparedCoin {
     if (isPending(coin)) return comparedCoin(coin.create);
     const row = this.#coin.get(coin.no);
@@ -175,7 +172,6 @@ export class Contracts {
     this.#createdIndex.add(coin.create.idHash, this.created.push(coin) - 1);
   }
 
-  /** Marks a contract archived in interval `seq`. */
   archive(coin: PendingCoin | StoredCoin, seq: number): void {
     coin.archivedSeq = coin.createdSeq === seq ? -1 : seq;
     if (isPending(coin)) return;
@@ -203,7 +199,6 @@ function contractIdOf(text: string): string {
   return text.startsWith(':') ? text.slice(1) : text.toLowerCase();
 }
 
-/** The content of a create, to be compared with that of another one. */
 export function comparedCoin({ kind: entity, ...create }: NewCoin): ComparedCoin {
   return { entity, ...create };
 }
@@ -340,7 +335,6 @@ export class HashIndex {
     return this.#from(idHash | 0, idHash & (this.#capacity - 1));
   }
 
-  /** The slot of the next entry with that hash after a slot; -1 for none. */
   next(idHash: number, slot: number): number {
     return this.#from(idHash | 0, (slot + 1) & (this.#capacity - 1));
   }

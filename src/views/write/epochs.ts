@@ -11,7 +11,6 @@ const EVENTS_PER_GONE_MIN = 250;
 /** Of that many events, 50,000 rows of `held` are looked at in one transaction to clear an epoch: some 50 ms. */
 const EVENTS_PER_CLEARED_ROW = 10;
 
-/** An account, and the epochs in which it has rows. */
 interface AccountEpochs {
   readonly no: number;
   epochs: EpochBits;
@@ -63,7 +62,6 @@ export class Epochs {
     if (this.#epochs.length === 0) this.#begin(1, 1);
   }
 
-  /** The number of the newest one. */
   get newest(): number {
     return this.#newest.no;
   }
@@ -77,7 +75,6 @@ export class Epochs {
     return no >= this.#newest.firstNo;
   }
 
-  /** Counts creates and archives of coins. */
   addEvents(events: number): void {
     this.#newest.events += events;
     this.#changed.add(this.#newest);
@@ -95,13 +92,11 @@ export class Epochs {
     this.#newest.maxCreated = Math.max(maxCreated ?? createdAt, createdAt);
   }
 
-  /** Notes a row of `held` in the newest epoch. */
   addHeld(account: AccountEpochs): void {
     this.#newest.held += 1;
     this.addAccount(account, this.newest);
   }
 
-  /** Counts a row of `held` that was deleted from the newest epoch. */
   removeHeld(): void {
     this.#newest.held -= 1;
   }
@@ -124,7 +119,6 @@ export class Epochs {
     return this.#epochs[low]!;
   }
 
-  /** Notes that an account gets rows in an epoch. */
   addAccount(account: AccountEpochs, epoch: number): void {
     if (hasEpoch(account.epochs, epoch)) return;
     const bits = withEpoch(account.epochs, epoch);
@@ -196,7 +190,6 @@ function createClearing(db: Database, rowsMax: number) {
     get epoch() {
       return epoch;
     },
-    /** Returns the number of rows deleted. */
     clear(of: number): number {
       if (of !== epoch) [epoch, after] = [of, BEFORE_ALL];
       const end = endOf.get(epoch, ...after, rowsMax - 1);

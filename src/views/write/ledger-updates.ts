@@ -78,7 +78,6 @@ export class LedgerUpdates {
     this.#hasSpent = db.prepare<[number], number>('SELECT 1 FROM import_spent WHERE h = ?').pluck();
   }
 
-  /** The number that the update being applied has, if it changes a coin. */
   get no(): number {
     return this.#state.nextUpdateNo;
   }
@@ -109,7 +108,6 @@ export class LedgerUpdates {
     return this.#effectsEnd++;
   }
 
-  /** Notes that the update archived the coin that it created. */
   passThrough(effect: number): void {
     this.#passed.push(effect);
   }
@@ -146,7 +144,6 @@ export class LedgerUpdates {
     this.#passed = [];
   }
 
-  /** Returns the numbers of the accounts that the update moved. */
   #addMovements(migration: MigrationState): number[] {
     const movements = this.#movements;
     const interval = this.#epochs.ofInterval(migration, migration.openSeq);
@@ -186,7 +183,6 @@ export class LedgerUpdates {
     return this.no - this.#updates.length;
   }
 
-  /** The id of an update by its number. */
   idOf(no: number): string {
     return this.#updates[no - this.#firstNo]?.updateId ?? idText(this.#idOf.get(no)!);
   }

@@ -54,12 +54,10 @@ export class OpenItems {
     this.#drop = db.prepare('DELETE FROM open_items WHERE migration_id = ?');
   }
 
-  /** Adds an item of a batch of messages. */
   add(migrationId: number, items: Uint8Array, item: number): void {
     this.#of(migrationId).items.addFrom(items, item);
   }
 
-  /** Adds the item of a create of an earlier transaction. */
   addCreated(migrationId: number, coin: DigestedCoin, contractId: string): void {
     this.#of(migrationId).items.addLine(createdLine(coin, contractId));
   }

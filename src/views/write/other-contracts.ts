@@ -77,7 +77,6 @@ export class Counterfeits {
     readonly [isActive: boolean, idHash: number, migrationId: number, id: StoredId]
   >();
 
-  /** `hashes`: those of `ActiveIds`. */
   constructor(db: Database, hashes: Set<number>) {
     this.#hashes = hashes;
     const row = 'h = ? AND migration_id = ? AND contract_id = ?';
@@ -86,7 +85,6 @@ export class Counterfeits {
     this.#delete = db.prepare(`DELETE FROM counterfeit WHERE ${row}`);
   }
 
-  /** Whether the contract that an event names is an active counterfeit. */
   has({ idHash, contractId }: ContractEvent, migrationId: number): boolean {
     if (this.#hashes.size <= COUNTERFEIT_HASHES_MAX && !this.#hashes.has(idHash)) return false;
     const change = this.#changed.get(`${migrationId} ${contractId}`);

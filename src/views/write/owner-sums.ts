@@ -13,7 +13,6 @@ export interface Owner {
   readonly party: string;
   unlocked: Sums;
   locked: Sums;
-  /** The epochs in which it has rows. */
   epochs: EpochBits;
   /** Whether the sums changed since a version was last written or queued. */
   dirty: boolean;
@@ -27,7 +26,6 @@ export function sumsOf(owner: Owner, kind: 'locked' | 'unlocked'): Sums {
   return owner[kind];
 }
 
-/** The coin's name as an instrument. */
 const COIN = 'Amulet';
 
 /** With more owners than these all are dropped, between batches, when every change is in the database. */
@@ -49,7 +47,6 @@ export class Owners {
   #nextInstrument: number;
   #addedCoins: MigrationState[] = [];
   #added: Owner[] = [];
-  /** Rows of `supply`. */
   #supplies: [instrument: number, seq: number, contracts: number, owners: number, unlocked: string, locked: string][] =
     [];
   #dirty = new Map<MigrationState, Owner[]>();

@@ -4,15 +4,13 @@ import type { NamedSource, Reached } from '../../feed/source.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { parseColumn } from '../store/stored-rows.ts';
 
-/** How far one lane was read. */
+/** How far one lane was read: see `position` in views-schema.ts. */
 export interface LaneState {
   readonly source: string;
-  /** Its resume token when it was first seen; null where the source does not resume. */
   readonly start: string | null;
   resumeToken: string;
   /** The resume token of the stored row, which the next commit must still find there (`preparePositions`); null: no row yet. */
   storedToken: string | null;
-  /** The hash of the last message before the resume token; kept where the source resumes. */
   sha256: Buffer | null;
   /** The newest time that a checkpoint named there, by `checkpointKey` (docs/rules.md, rule 1). */
   readonly checkpoints: Map<string, Micros>;
@@ -143,7 +141,6 @@ export function isLate(lanes: ReadonlyMap<string, LaneState>, own: LaneState, at
   return false;
 }
 
-/** Notes how far a lane has come. */
 export function noteFurthest(state: LaneState, at: Reached): void {
   if (state.furthest !== null && !isBefore(state.furthest, at)) return;
   state.furthest = at;

@@ -154,7 +154,6 @@ export function sealPart({ state, seals }: SealedState, { migrationId, first, pe
   migration.timeReached = Math.max(migration.timeReached!, end);
 }
 
-/** The result of a request for a snapshot now. */
 export type ForceOutcome =
   /** `sealed`: whether it is new; otherwise there was one at the last applied time or later. */
   | { readonly kind: 'snapshot'; readonly sealed: boolean; readonly migrationId: number; readonly recordTime: Micros }

@@ -53,7 +53,6 @@ export function checkSourceStart(db: Database, state: WriterState, start: Source
     );
 }
 
-/** Whether the views were built from another source than this one. */
 function isAnother({ feed }: WriterState, { identity }: SourceStart): boolean {
   return feed !== null && feed !== identity;
 }

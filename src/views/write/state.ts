@@ -6,46 +6,35 @@ import { followedIn, parseColumn } from '../store/stored-rows.ts';
 import type { Epochs, StoredInterval } from './epochs.ts';
 import { type LaneState, loadLanes } from './positions.ts';
 
-/** The updates applied of one synchronizer: since when, and how far. */
+/** The updates applied of one synchronizer: a row of `synchronizer`, whose columns views-schema.ts explains. */
 export interface SynchronizerState {
   readonly no: number;
-  /** The record time of the first one: an earlier one is disorder. */
   readonly firstTime: Micros;
   readonly recordTime: Micros;
   /** The ids of the updates applied at that time: those of this batch, and how many are in `last_update`. */
   readonly newIds: Set<string>;
   storedIds: number;
-  /** How many were ever applied at the time of the one before them. */
   readonly repairs: number;
-  /** Known from files, and not yet seen in the source that continues after them. */
   unseen: boolean;
   changed: boolean;
 }
 
-/** A migration's clock, open interval and supply (docs/rules.md, time and order). */
+/** A migration's clock, open interval and supply (docs/rules.md, time and order): see the columns of `migration` in views-schema.ts. */
 export interface MigrationState {
   readonly migrationId: number;
   openSeq: number;
   stored: StoredInterval;
-  /** The instrument that is its coin; null before the first. */
   coin: number | null;
   /** The interval that the newest snapshot on the grid ended; 0 before the first. Forced ones may have come since. */
   gridSeq: number;
   /** The time of the newest snapshot, forced ones included; null before the first. */
   sealedAt: Micros | null;
-  /** The record time reached; null until an import marker, or an update that is no import. */
   timeReached: Micros | null;
-  /** The largest record time of an update applied: that of a forced snapshot. */
   updateTime: Micros | null;
-  /** The next grid time to seal. */
   nextGrid: Micros | null;
-  /** The time of the seed that it began with, UNFINISHED_IMPORT while its mark has not come; null where it began with updates. */
   seededAt: Micros | null;
-  /** Up to when the seed has the updates of a synchronizer, where that is not `seededAt`. */
   seedTimes: Readonly<Record<string, Micros>>;
-  /** The offset of the seed's participant; null where its source has none. */
   seedOffset: number | null;
-  /** From when on its updates are in `ledger_update`; null: all are. */
   readonly movementsSince: Micros | null;
   contracts: number;
   owners: number;
@@ -57,16 +46,13 @@ export interface MigrationState {
 /** Of a migration with imports of a seed whose mark has not come: nothing of it may be served. */
 export const UNFINISHED_IMPORT: Micros = -1;
 
-/** All that the writer keeps in memory besides its caches. Every part is stored in the transaction that changes it. */
+/** All that the writer keeps in memory besides its caches; see `setting` in views-schema.ts. Every part is stored in the transaction that changes it. */
 export interface WriterState {
   readonly migrations: Map<number, MigrationState>;
   readonly lanes: Map<string, LaneState>;
-  /** What the resume tokens of the source that resumes belong to; null before there is one. */
   feed: string | null;
-  /** The owners whose coins count; null: all. */
   followed: ReadonlySet<string> | null;
   dso: string | null;
-  /** Whether an operator or the source's network named the DSO; otherwise it is the first seen. */
   dsoPinned: boolean;
   sourceMigrationId: number | null;
   nextNo: number;
@@ -259,12 +245,10 @@ export interface Counts {
   importsLate: number;
   /** Creates of a contract that was already active with equal content. */
   createsRepeated: number;
-  /** Creates of coins or rounds that do not count. */
   counterfeits: number;
   checkpoints: number;
   /** Checkpoints before the migration's first update or before the time reached: they did not move time. */
   checkpointsBehind: number;
-  /** Messages skipped because they were dropped or quarantined before. */
   decided: number;
   ignored: Record<string, number>;
 }

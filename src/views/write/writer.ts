@@ -19,7 +19,6 @@ export interface WriterOptions extends DirectorySettings {
   readonly onBadUpdate: 'halt' | 'quarantine';
   readonly recordTimeGapMaxUs: number;
   readonly recordTimeAheadMaxUs: number;
-  /** Our clock, microseconds. */
   readonly now: () => number;
   /** Called when the ids of all active contracts were read. */
   readonly onActiveRead?: OnActiveRead;
@@ -230,7 +229,6 @@ export class ViewsWriter implements Disposable {
     return this.#commitWith({ ...deadLetter, decision: halts ? 'halted' : 'quarantined' });
   }
 
-  /** One transaction: all that was applied, and a dead letter after it. */
   #commitWith(deadLetter: Omit<DeadLetter, 'id'>): DeadLetter {
     let id = 0;
     this.commit(() => {
