@@ -33,18 +33,9 @@ const LOG_PAGES = 10_000;
 const ROOM_BYTES = 128 * 2 ** 20;
 
 /** A migration that begins: how much room it needs besides views.db, and how much there is. */
-export interface MigrationBegun {
-  readonly from: number;
-  readonly to: number;
-  readonly neededBytes: number;
-  readonly freeBytes: number;
-}
+export type MigrationBegun = Readonly<Record<'from' | 'to' | 'neededBytes' | 'freeBytes', number>>;
 
-export interface MigrationStep {
-  readonly from: number;
-  readonly to: number;
-  readonly percent: number;
-}
+export type MigrationStep = Readonly<Record<'from' | 'to' | 'percent', number>>;
 
 /**
  * Brings views.db to this program's tables, where there are migrations from its own; yields after each transaction. It may end at any
@@ -64,7 +55,7 @@ export function* migrateViews(
       if (from === null) return;
       const migration = MIGRATIONS[from - OLDEST_MIGRATED]!;
       if (versionOf(db) === from) {
-        onBegin(requireRoom(db, dataDir, { from, unordered: migration.unordered }));
+        onBegin(requireRoom(db, dataDir, from, migration.unordered));
         inTransaction(db, from * UNDER_WAY, () => db.exec(migration.begin));
       }
       for (const percent of moveRows(db, from, migration.moved, sliceRows)) yield { from, to: from + 1, percent };
@@ -95,11 +86,7 @@ function inTransaction<T>(db: Database, version: number, body: () => T): T {
 }
 
 /** A page that a moved row leaves is used for the next ones, so views.db hardly grows. */
-function requireRoom(
-  db: Database,
-  dataDir: string,
-  { from, unordered }: { from: number; unordered: readonly string[] },
-): MigrationBegun {
+function requireRoom(db: Database, dataDir: string, from: number, unordered: readonly string[]): MigrationBegun {
   const size = db
     .prepare<[string], number | null>('SELECT sum(pgsize) FROM dbstat WHERE aggregate = 1 AND name = ?')
     .pluck();

@@ -19,7 +19,7 @@ import {
   requireOverlap,
   requireSourceMigration,
 } from './source-start.ts';
-import { addIgnored, type MigrationState, newMigration, UNFINISHED_IMPORT } from './state.ts';
+import { addIgnored, type MigrationState, newMigration, newSynchronizer, UNFINISHED_IMPORT } from './state.ts';
 
 export interface ApplyRules extends ClockRules {
   readonly periodUs: number;
@@ -36,29 +36,19 @@ export function applyMessage(
 ): void {
   if (content.kind === 'bad') throw new Error('an undecodable message is not applied');
   if (content.kind === 'ignored') return addIgnored(batch.counts, content.what);
-  const lane = stateOf(batch.state.lanes, name);
-  if (batch.state.feed !== null) requireOverlap(batch.state, lane, content);
-  switch (content.kind) {
-    case 'seed mark':
-      return applySeedMark(batch, content, lane, rules);
-    case 'checkpoint':
-      requireMigration(batch, rules);
-      return applyCheckpoint(batch, content, lane, rules);
-    case 'update': {
-      const { migrationId } = content;
-      if (content.format === 'ledger-api') {
-        requireMigration(batch, rules);
-        batch.state.sourceMigrationId ??= migrationId;
-      }
-      const migration = getOrMake(batch.state.migrations, migrationId, newMigration);
-      return applyTimed({ batch, migration, update: content, items, lane }, rules);
-    }
+  const { state } = batch;
+  const lane = stateOf(state.lanes, name);
+  if (state.feed !== null) requireOverlap(state, lane, content);
+  if (content.kind === 'seed mark') return applySeedMark(batch, content, lane, rules);
+  const { migrationId } = content;
+  if (content.kind === 'checkpoint' || content.format === 'ledger-api') {
+    const known = { given: rules.migrationId, stored: state.sourceMigrationId, migrations: state.migrations.keys() };
+    requireSourceMigration('the feed', known);
   }
-}
-
-/** Called only for messages of the Ledger API's format. */
-function requireMigration({ state }: Batch, { migrationId: given }: ApplyRules): void {
-  requireSourceMigration('the feed', { given, stored: state.sourceMigrationId, migrations: state.migrations.keys() });
+  if (content.kind === 'checkpoint') return applyCheckpoint(batch, content, lane, rules);
+  if (content.format === 'ledger-api') state.sourceMigrationId ??= migrationId;
+  const migration = getOrMake(state.migrations, migrationId, newMigration);
+  applyTimed({ batch, migration, update: content, items, lane }, rules);
 }
 
 function applyTimed(applying: Applying, rules: ApplyRules): void {
@@ -84,24 +74,25 @@ function applyUpdate(applying: Applying, recordTime: Micros, late: boolean, rule
     throw badTime('overtaken', update, recordTime, expected);
   }
   const { timeReached } = migration;
-  const last = migration.synchronizers.get(synchronizerId);
   checkClock(recordTime, rules, { timeReached, field: update.format === 'scan' ? 'record_time' : 'recordTime' });
   sealGrid(batch.seals, migration, { end: recordTime, inclusive: false, periodUs: rules.periodUs });
   applyEvents(applying);
   migration.nextGrid ??= gridAfter(recordTime, rules.periodUs);
   migration.timeReached = Math.max(timeReached ?? recordTime, recordTime);
   migration.updateTime = Math.max(migration.updateTime ?? recordTime, recordTime);
-  const no = last?.no ?? batch.state.nextSynchronizer++;
+  const last = getOrMake(migration.synchronizers, synchronizerId, () =>
+    newSynchronizer(batch.state.nextSynchronizer++, recordTime),
+  );
   const countedAt = Math.max(migration.timeReached, (migration.sealedAt ?? -1) + 1);
   const time = { recordTime, countedAt: countedAt === recordTime ? null : countedAt };
-  batch.updates.end(migration, { synchronizer: no, updateId, ...time });
-  const isOfLastTime = recordTime === last?.recordTime;
-  const { newIds, storedIds } = isOfLastTime ? last : { newIds: new Set<string>(), storedIds: 0 };
-  newIds.add(updateId);
-  const [firstTime, unseen] = [last?.firstTime ?? recordTime, last?.unseen ?? false];
-  const repairs = (last?.repairs ?? 0) + (isOfLastTime ? 1 : 0);
-  const applied = { no, firstTime, recordTime, newIds, storedIds, repairs, unseen, changed: true };
-  migration.synchronizers.set(synchronizerId, applied);
+  batch.updates.end(migration, { synchronizer: last.no, updateId, ...time });
+  if (recordTime !== last.recordTime) {
+    last.newIds.clear();
+    last.storedIds = 0;
+  } else if (last.newIds.size + last.storedIds > 0) last.repairs += 1;
+  last.newIds.add(updateId);
+  last.recordTime = recordTime;
+  last.changed = true;
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3';
-import { type EpochBits, hasEpoch, withEpoch } from '../store/account-epochs.ts';
+import { hasEpoch, withEpoch } from '../store/account-epochs.ts';
 import { BulkRows } from '../store/stored-rows.ts';
+import type { Owner } from './owner-sums.ts';
 
 /** Creates and archives of coins after which an epoch is closed: measured; with more, its pages do not stay in the cache. */
 export const EPOCH_EVENTS = 500_000;
@@ -11,10 +12,7 @@ const EVENTS_PER_GONE_MIN = 250;
 /** Of that many events, 50,000 rows of `held` are looked at in one transaction to clear an epoch: some 50 ms. */
 const EVENTS_PER_CLEARED_ROW = 10;
 
-interface AccountEpochs {
-  readonly no: number;
-  epochs: EpochBits;
-}
+type AccountEpochs = Pick<Owner, 'no' | 'epochs'>;
 
 /** The interval that was open at a migration's last commit, and its epoch; 0 where there was none. */
 export interface StoredInterval {

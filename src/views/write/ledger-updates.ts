@@ -8,9 +8,9 @@ import { idText, type StoredId, storedId } from '../../ledger/ledger-ids.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { rowOrder } from '../store/row-order.ts';
 import { BulkRows, encodeNumbers } from '../store/stored-rows.ts';
-import type { Epochs } from './epochs.ts';
+import type { Batch } from './batch.ts';
 import type { Owner } from './owner-sums.ts';
-import type { MigrationState, WriterState } from './state.ts';
+import type { MigrationState } from './state.ts';
 
 /** Where and when an update was applied; `synchronizer`: its number. */
 interface UpdatePlace {
@@ -35,8 +35,7 @@ const EFFECTS_MIN = 1024;
  * for the commit is in columns: objects for it would take several times as much memory.
  */
 export class LedgerUpdates {
-  readonly #state: WriterState;
-  readonly #epochs: Epochs;
+  readonly #batch: Pick<Batch, 'state' | 'epochs'>;
   readonly #effectsAt;
   readonly #idOf;
   readonly #insertUpdate: BulkRows;
@@ -63,9 +62,8 @@ export class LedgerUpdates {
   /** The owners that the update being applied touches, and their amounts before it. */
   #touched: { readonly owner: Owner; readonly unlocked: bigint; readonly locked: bigint }[] = [];
 
-  constructor(db: Database, { state, epochs }: { state: WriterState; epochs: Epochs }) {
-    this.#state = state;
-    this.#epochs = epochs;
+  constructor(db: Database, batch: Pick<Batch, 'state' | 'epochs'>) {
+    this.#batch = batch;
     this.#effectsAt = db
       .prepare<[number, Micros, StoredId], Buffer>(
         'SELECT effects FROM ledger_update WHERE synchronizer = ? AND record_time = ? AND update_id = ?',
@@ -79,7 +77,7 @@ export class LedgerUpdates {
   }
 
   get no(): number {
-    return this.#state.nextUpdateNo;
+    return this.#batch.state.nextUpdateNo;
   }
 
   /** Called before the update being applied changes the sums of an owner. */
@@ -130,7 +128,7 @@ export class LedgerUpdates {
       const { synchronizer, recordTime, updateId, countedAt } = update;
       const accounts = encodeNumbers(this.#addMovements(migration).sort((a, b) => a - b));
       this.#updates.push({ synchronizer, recordTime, updateId, countedAt, effectsEnd: this.#effectsEnd, accounts });
-      this.#state.nextUpdateNo += 1;
+      this.#batch.state.nextUpdateNo += 1;
     }
     for (const { owner } of this.#touched) owner.touched = false;
     this.#touched = [];
@@ -146,7 +144,7 @@ export class LedgerUpdates {
 
   #addMovements(migration: MigrationState): number[] {
     const movements = this.#movements;
-    const interval = this.#epochs.ofInterval(migration, migration.openSeq);
+    const interval = this.#batch.epochs.ofInterval(migration, migration.openSeq);
     const accounts: number[] = [];
     for (const { owner, unlocked: unlockedBefore, locked: lockedBefore } of this.#touched) {
       const unlocked = owner.unlocked.amount - unlockedBefore;

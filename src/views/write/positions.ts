@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { type DecodedBatch, type DecodedMessage, laneAt, messageAt, sha256Of } from '../../feed/decoded-batch.ts';
-import type { NamedSource, Reached } from '../../feed/source.ts';
+import type { Reached } from '../../feed/source.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { parseColumn } from '../store/stored-rows.ts';
 
@@ -28,12 +28,6 @@ export const IMPORT_TIME: Micros = -1;
 /** A lane before its first message. `start`: null where the source does not resume. */
 export function newLane(source: string, { start, resumeToken }: Pick<LaneState, 'start' | 'resumeToken'>): LaneState {
   return { source, start, resumeToken, storedToken: null, sha256: null, checkpoints: new Map(), furthest: null };
-}
-
-/** The lane of a source that does not resume begins at its start. */
-export function beginLane(lanes: Map<string, LaneState>, { name, kind: { kind: lane } }: NamedSource): void {
-  const storedToken = lanes.get(lane)?.storedToken ?? null;
-  lanes.set(lane, { ...newLane(name, { start: null, resumeToken: '1' }), storedToken });
 }
 
 /** The state of a lane, which exists since before its first message was applied. */
@@ -104,11 +98,8 @@ export function loadLanes(db: Database): Map<string, LaneState> {
  * know yet that it was replaced, writes nothing. Throws PositionMoved, which rolls the batch back.
  */
 export function preparePositions(db: Database): (lanes: ReadonlyMap<string, LaneState>) => void {
+  const remove = db.prepare('DELETE FROM position WHERE lane = ? AND cursor = ?');
   const insert = db.prepare('INSERT OR IGNORE INTO position VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
-  const update = db.prepare(
-    `UPDATE position SET lane = ?, source = ?, start = ?, cursor = ?, sha256 = ?, checkpoints = ?,
-       furthest_migration = ?, furthest_time = ? WHERE lane = ? AND cursor = ?`,
-  );
   const count = db.prepare<[], number>('SELECT count(*) FROM position').pluck();
   return (lanes) => {
     const known = [...lanes.values()].filter(({ storedToken }) => storedToken !== null).length;
@@ -117,8 +108,8 @@ export function preparePositions(db: Database): (lanes: ReadonlyMap<string, Lane
       const times = JSON.stringify(Object.fromEntries(checkpoints));
       const reached = [furthest?.migrationId ?? null, furthest?.recordTime ?? null];
       const row = [lane, source, start, resumeToken, sha256, times, ...reached];
-      const done = storedToken === null ? insert.run(row) : update.run(row, lane, storedToken);
-      if (done.changes !== 1) throw new PositionMoved();
+      const isThere = storedToken === null || remove.run(lane, storedToken).changes === 1;
+      if (!isThere || insert.run(row).changes !== 1) throw new PositionMoved();
     }
   };
 }

@@ -2,12 +2,9 @@ import type { Database } from 'better-sqlite3';
 import { changesHash, firstDigest, nextDigest } from '../../ledger/digest.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { BulkRows } from '../store/stored-rows.ts';
-import type { Epochs } from './epochs.ts';
-import type { LedgerUpdates } from './ledger-updates.ts';
-import type { OpenItems } from './open-items.ts';
-import type { Owners } from './owner-sums.ts';
+import type { Batch } from './batch.ts';
 import { furthestOf } from './source-start.ts';
-import type { MigrationState, WriterState } from './state.ts';
+import type { MigrationState } from './state.ts';
 
 /** The snapshots that one transaction seals; those of a longer gap are committed in parts (docs/rules.md, rule 6). */
 export const SNAPSHOTS_MAX = 10_000;
@@ -28,7 +25,7 @@ export interface SealedRun {
 
 /** Snapshots sealed in this batch. Sealing is a row, a version for each owner changed, and the next interval; nothing is copied. */
 export class Seals {
-  readonly #of: { owners: Owners; items: OpenItems; epochs: Epochs; updates: LedgerUpdates };
+  readonly #of: Pick<Batch, 'owners' | 'items' | 'epochs' | 'updates'>;
   /** The digest of each migration's newest snapshot on the grid. */
   readonly #digests = new Map<number, Buffer>();
   readonly #storedDigest;
@@ -39,7 +36,7 @@ export class Seals {
   readonly #runs: SealedRun[] = [];
   #nextNo: number;
 
-  constructor(db: Database, of: { owners: Owners; items: OpenItems; epochs: Epochs; updates: LedgerUpdates }) {
+  constructor(db: Database, of: Pick<Batch, 'owners' | 'items' | 'epochs' | 'updates'>) {
     this.#of = of;
     this.#storedDigest = db
       .prepare<[number], Buffer>(
@@ -140,14 +137,11 @@ export function sealGrid(
   migration.nextGrid = first + count * periodUs;
 }
 
-/** A batch, as far as it is sealed. */
-interface SealedState {
-  readonly state: WriterState;
-  readonly seals: Seals;
-}
-
 /** Seals as much of a gap as the transaction has room for, as a checkpoint within the gap does. */
-export function sealPart({ state, seals }: SealedState, { migrationId, first, periodUs }: SealedRun): void {
+export function sealPart(
+  { state, seals }: Pick<Batch, 'state' | 'seals'>,
+  { migrationId, first, periodUs }: SealedRun,
+): void {
   const migration = state.migrations.get(migrationId)!;
   const end = first + (SNAPSHOTS_MAX - seals.pending - 1) * periodUs;
   sealGrid(seals, migration, { end, inclusive: true, periodUs });
@@ -166,7 +160,12 @@ export type ForceOutcome =
  * Seals a snapshot at the largest record time applied in the newest migration that has an update other than an import
  * (docs/rules.md, rule 12). The caller has nothing pending, and commits.
  */
-export function sealNow(db: Database, { state, seals }: SealedState, periodUs: number, maySeal: boolean): ForceOutcome {
+export function sealNow(
+  db: Database,
+  { state, seals }: Pick<Batch, 'state' | 'seals'>,
+  periodUs: number,
+  maySeal: boolean,
+): ForceOutcome {
   const last = furthestOf(state, 'updateTime');
   if (last === null) return { kind: 'nothing_applied' };
   const { migrationId, recordTime } = last;

@@ -10,11 +10,11 @@ import { type LaneState, loadLanes } from './positions.ts';
 export interface SynchronizerState {
   readonly no: number;
   readonly firstTime: Micros;
-  readonly recordTime: Micros;
+  recordTime: Micros;
   /** The ids of the updates applied at that time: those of this batch, and how many are in `last_update`. */
   readonly newIds: Set<string>;
   storedIds: number;
-  readonly repairs: number;
+  repairs: number;
   unseen: boolean;
   changed: boolean;
 }
@@ -61,37 +61,25 @@ export interface WriterState {
   nextSynchronizer: number;
 }
 
-interface MigrationRow extends Omit<MigrationState, 'stored' | 'unlocked' | 'locked' | 'synchronizers' | 'seedTimes'> {
-  readonly openEpoch: number;
-  readonly seedTimes: string;
-  unlocked: string;
-  locked: string;
-}
-
-interface SynchronizerRow extends Omit<SynchronizerState, 'newIds' | 'unseen' | 'changed'> {
-  readonly migrationId: number;
-  readonly name: string;
-  readonly unseen: number;
-}
+type MigrationRow = Omit<MigrationState, 'stored' | 'unlocked' | 'locked' | 'synchronizers' | 'seedTimes'> &
+  Readonly<Record<'unlocked' | 'locked' | 'seedTimes', string>> & { readonly openEpoch: number };
+type SynchronizerRow = Omit<SynchronizerState, 'newIds' | 'unseen' | 'changed'> &
+  Readonly<Record<'migrationId' | 'unseen', number>> & { readonly name: string };
+type SettingRow = Omit<WriterState, 'dsoPinned' | 'followed' | 'migrations' | 'lanes'> & {
+  readonly dsoPinned: number;
+  readonly followed: string | null;
+};
 
 export function loadState(db: Database): WriterState {
-  const setting = db
-    .prepare<
-      [],
-      Omit<WriterState, 'dsoPinned' | 'followed' | 'migrations' | 'lanes'> & {
-        readonly dsoPinned: number;
-        readonly followed: string | null;
-      }
-    >(
-      `SELECT dso, dso_pinned AS dsoPinned, feed, followed, source_migration_id AS sourceMigrationId,
-         next_no AS nextNo, next_account AS nextAccount, next_update_no AS nextUpdateNo,
-         (SELECT coalesce(max(no), 0) + 1 FROM synchronizer) AS nextSynchronizer FROM setting`,
-    )
-    .get();
-  if (setting === undefined) throw new Error('views.db has no settings row');
-  const dsoPinned = setting.dsoPinned === 1;
-  const followed = followedIn(setting.followed);
-  return { ...setting, dsoPinned, followed, migrations: loadMigrations(db), lanes: loadLanes(db) };
+  const setting = db.prepare<[], SettingRow>(
+    `SELECT dso, dso_pinned AS dsoPinned, feed, followed, source_migration_id AS sourceMigrationId,
+       next_no AS nextNo, next_account AS nextAccount, next_update_no AS nextUpdateNo,
+       (SELECT coalesce(max(no), 0) + 1 FROM synchronizer) AS nextSynchronizer FROM setting`,
+  );
+  const row = setting.get();
+  if (row === undefined) throw new Error('views.db has no settings row');
+  const [dsoPinned, followed] = [row.dsoPinned === 1, followedIn(row.followed)];
+  return { ...row, dsoPinned, followed, migrations: loadMigrations(db), lanes: loadLanes(db) };
 }
 
 function loadMigrations(db: Database): Map<number, MigrationState> {
@@ -109,13 +97,11 @@ function loadMigrations(db: Database): Map<number, MigrationState> {
      ORDER BY m.migration_id`,
   );
   for (const { openEpoch, ...row } of rows.all()) {
-    const supply = {
-      unlocked: parseColumn('supply.unlocked', row.unlocked, BigInt),
-      locked: parseColumn('supply.locked', row.locked, BigInt),
-    };
+    const unlocked = parseColumn('supply.unlocked', row.unlocked, BigInt);
+    const locked = parseColumn('supply.locked', row.locked, BigInt);
     const stored = { openSeq: row.openSeq, openEpoch };
     const seedTimes = parseColumn<Record<string, Micros>>('migration.seed_times', row.seedTimes, JSON.parse);
-    migrations.set(row.migrationId, { ...row, ...supply, stored, seedTimes, synchronizers: new Map() });
+    migrations.set(row.migrationId, { ...row, unlocked, locked, stored, seedTimes, synchronizers: new Map() });
   }
   const synchronizers = db.prepare<[], SynchronizerRow>(
     `SELECT migration_id AS migrationId, synchronizer_id AS name, no, first_time AS firstTime, record_time AS recordTime,
@@ -126,6 +112,11 @@ function loadMigrations(db: Database): Map<number, MigrationState> {
     migrations.get(migrationId)?.synchronizers.set(name, state);
   }
   return migrations;
+}
+
+export function newSynchronizer(no: number, firstTime: Micros): SynchronizerState {
+  const [newIds, storedIds] = [new Set<string>(), 0];
+  return { no, firstTime, recordTime: firstTime, newIds, storedIds, repairs: 0, unseen: false, changed: true };
 }
 
 export function newMigration(migrationId: number): MigrationState {
@@ -158,33 +149,31 @@ export function createStateSaver(
   { epochs, lastUpdates }: { epochs: Epochs; lastUpdates: LastUpdates },
 ): (state: WriterState) => void {
   const setting = db.prepare(
-    `UPDATE setting SET dso = ?, dso_pinned = ?, source_migration_id = ?, next_no = ?, next_account = ?, next_update_no = ?,
-       feed = ?`,
+    `UPDATE setting SET dso = @dso, dso_pinned = @dsoPinned, source_migration_id = @sourceMigrationId, next_no = @nextNo,
+       next_account = @nextAccount, next_update_no = @nextUpdateNo, feed = @feed`,
   );
   const followed = db.prepare('UPDATE setting SET followed = ?');
   const migration = db.prepare(
-    `INSERT INTO migration VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, NULL)
-     ON CONFLICT DO UPDATE SET open_seq = excluded.open_seq, open_epoch = excluded.open_epoch, coin = excluded.coin,
-       time_reached = excluded.time_reached, update_time = excluded.update_time, next_grid = excluded.next_grid,
-       seeded_at = excluded.seeded_at, seed_times = excluded.seed_times, seed_offset = excluded.seed_offset`,
+    `INSERT OR REPLACE INTO migration VALUES (@migrationId, @openSeq, @openEpoch, @coin, @timeReached, @updateTime, @nextGrid,
+       @seededAt, @times, @seedOffset, @movementsSince)`,
   );
-  const synchronizer = db.prepare('INSERT OR REPLACE INTO synchronizer VALUES (?, ?, ?, ?, ?, ?, ?, ?)');
+  const synchronizer = db.prepare(
+    `INSERT OR REPLACE INTO synchronizer VALUES (@migrationId, @name, @no, @firstTime, @recordTime, @storedIds, @repairs, @unseen)`,
+  );
   let written = loaded.followed;
   return (state) => {
-    const { dso, sourceMigrationId, nextNo, nextAccount, nextUpdateNo, feed } = state;
-    setting.run(dso, state.dsoPinned ? 1 : 0, sourceMigrationId, nextNo, nextAccount, nextUpdateNo, feed);
+    setting.run({ ...state, dsoPinned: state.dsoPinned ? 1 : 0 });
     // There may be a million of them.
     if (state.followed !== written) followed.run(state.followed && JSON.stringify([...state.followed]));
     written = state.followed;
-    for (const m of state.migrations.values()) {
-      m.stored = { openSeq: m.openSeq, openEpoch: epochs.ofInterval(m, m.openSeq) };
-      const times = [m.timeReached, m.updateTime, m.nextGrid, m.seededAt, JSON.stringify(m.seedTimes), m.seedOffset];
-      migration.run([m.migrationId, m.openSeq, m.stored.openEpoch, m.coin, ...times]);
-      for (const [name, last] of m.synchronizers) {
+    for (const each of state.migrations.values()) {
+      const { migrationId, openSeq } = each;
+      each.stored = { openSeq, openEpoch: epochs.ofInterval(each, openSeq) };
+      migration.run({ ...each, ...each.stored, times: JSON.stringify(each.seedTimes) });
+      for (const [name, last] of each.synchronizers) {
         if (!last.changed) continue;
-        lastUpdates.save(m.migrationId, name, last);
-        const { no, firstTime, recordTime, storedIds, repairs } = last;
-        synchronizer.run(m.migrationId, name, no, firstTime, recordTime, storedIds, repairs, last.unseen ? 1 : 0);
+        lastUpdates.save(migrationId, name, last);
+        synchronizer.run({ ...last, migrationId, name, unseen: last.unseen ? 1 : 0 });
         last.changed = false;
       }
     }

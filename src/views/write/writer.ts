@@ -10,7 +10,7 @@ import { type ApplyRules, applyMessage } from './apply.ts';
 import { Batch } from './batch.ts';
 import { ActiveIds, type OnActiveRead } from './contracts.ts';
 import { containerDeadLetter, deadLetterOf, HALTS_ALWAYS } from './dead-letter-of.ts';
-import { beginLane, movePast, type Position, positionsAfter, stateOf } from './positions.ts';
+import { movePast, newLane, type Position, positionsAfter, stateOf } from './positions.ts';
 import { type ForceOutcome, type SealedRun, SNAPSHOTS_MAX, sealNow, sealPart } from './seals.ts';
 import { checkSourceStart, forgetReplaced, isNews, noteSourceStart } from './source-start.ts';
 import { type Counts, copyCounts, noCounts } from './state.ts';
@@ -89,7 +89,9 @@ export class ViewsWriter implements Disposable {
     this.commit();
     this.#source = source;
     if (source.kind.resumes) return;
-    beginLane(this.#batch.state.lanes, source);
+    const { lanes } = this.#batch.state;
+    const [lane, begun] = [source.kind.kind, newLane(source.name, { start: null, resumeToken: '1' })];
+    lanes.set(lane, { ...begun, storedToken: lanes.get(lane)?.storedToken ?? null });
     this.commit();
   }
 
