@@ -5,7 +5,7 @@ import { fileSpec } from '../sources.ts';
 import type { ThreadContract } from '../threads/thread.ts';
 import { startThread, threadFile, WRITING } from '../threads/thread.ts';
 import { makeDataDirectory } from '../views/store/database.ts';
-import type { DeadLetter } from '../views/store/dead-letter-store.ts';
+import { createDeadLetterCounter, type DeadLetter } from '../views/store/dead-letter-store.ts';
 import { lockForWriting } from '../views/store/writer-lock.ts';
 import type { Counts } from '../views/write/state.ts';
 import { ViewsWriter, type WriterOptions } from '../views/write/writer.ts';
@@ -52,14 +52,16 @@ export async function replayFiles(options: ReplayOptions): Promise<ReplayResult>
   using writer = new ViewsWriter(dataDir, options);
   await lookAtFiles(files, writer, options);
   let halted = stillHalted(writer);
-  const before = writer.deadLetters.countQuarantined();
+  const countDeadLetters = createDeadLetterCounter(writer.db);
+  const { quarantined: before = 0 } = countDeadLetters();
   for (const file of files) {
     if (halted !== null || options.signal.aborted) break;
     halted = await replayFile(writer, file, options);
   }
   if (options.seal && halted === null && !options.signal.aborted) writer.force({ maySeal: true });
   const dso = { party: writer.state.dso, pinned: writer.state.dsoPinned };
-  return { counts: writer.counts, halted, quarantined: writer.deadLetters.countQuarantined() - before, dso };
+  const { quarantined = 0 } = countDeadLetters();
+  return { counts: writer.counts, halted, quarantined: quarantined - before, dso };
 }
 
 async function replayFile(writer: ViewsWriter, file: string, options: ReplayOptions): Promise<DeadLetter | null> {

@@ -41,13 +41,10 @@ export const BEGINNING: IntervalEnd = { seq: 0, epoch: 0 };
 
 export interface StoredSnapshot extends SealedSnapshot, IntervalEnd {}
 
-interface SnapshotRow extends Omit<StoredSnapshot, 'forced' | 'unlocked' | 'locked' | 'changesDigest' | 'digest'> {
-  readonly forced: number;
-  readonly unlocked: string;
-  readonly locked: string;
-  readonly changesDigest: Buffer | null;
-  readonly digest: Buffer | null;
-}
+type SnapshotRow = Omit<StoredSnapshot, 'forced' | 'unlocked' | 'locked' | 'changesDigest' | 'digest'> &
+  Readonly<Record<'unlocked' | 'locked', string> & Record<'changesDigest' | 'digest', Buffer | null>> & {
+    readonly forced: number;
+  };
 
 export type SnapshotReader = ReturnType<typeof createSnapshotReader>;
 

@@ -69,7 +69,6 @@ export class DeadLetters {
   readonly #halted;
   readonly #decided;
   readonly #insert;
-  readonly #quarantined;
   readonly #newestQuarantined;
   readonly #decide;
   readonly #leftOut;
@@ -90,9 +89,6 @@ export class DeadLetters {
       `INSERT INTO dead_letter VALUES (NULL, @kind, @code, @decision, @source, @sourceKind, @lane, @offset, @resumeToken, @location,
          @migrationId, @updateId, @recordTime, @field, @given, @expected, @reason, @sha256, @length, @bytes, @createdAt)`,
     );
-    this.#quarantined = db
-      .prepare<[], number>(`SELECT count(*) FROM dead_letter WHERE decision = 'quarantined'`)
-      .pluck();
     this.#newestQuarantined = db.prepare<[], DeadLetterFacts>(
       `SELECT ${DEAD_LETTER_FACTS} FROM dead_letter WHERE decision = 'quarantined' ORDER BY id DESC LIMIT 1`,
     );
@@ -129,10 +125,6 @@ export class DeadLetters {
   /** Of the newest dead letters, the first whose message was left out and names that contract. */
   leftOut(contractId: string): number | null {
     return this.#leftOut.get(JSON.stringify(contractId)) ?? null;
-  }
-
-  countQuarantined(): number {
-    return this.#quarantined.get() ?? 0;
   }
 
   newestQuarantined(): DeadLetterFacts | null {

@@ -20,11 +20,6 @@ export function createContractFlush(db: Database, epochs: Epochs): (contracts: C
   const spent = BulkRows.inserting(db, 'INSERT INTO spent', 7);
   const noLongerHeld = BulkRows.deleting(db, 'held', ['epoch', 'account', 'created_at', 'no']);
   const forgetHolding = db.prepare('DELETE FROM holding WHERE no = ?');
-  /** The update of the coin written last: most create several. */
-  let creator: { readonly id: string | number | null; readonly stored: StoredId | bigint | null } = {
-    id: null,
-    stored: null,
-  };
 
   return ({ created, archived }) => {
     epochs.addEvents(created.length + archived.length + created.filter(({ archivedSeq }) => archivedSeq !== 0).length);
@@ -45,25 +40,17 @@ export function createContractFlush(db: Database, epochs: Epochs): (contracts: C
       if (coin.archivedSeq === -1) continue;
       const { no, owner, createdSeq, template, create } = coin;
       const { kind, amount, rate, round, createdAt, node, contractId, extra } = create;
-      if (coin.creator !== creator.id) creator = { id: coin.creator, stored: creatorColumn(coin.creator) };
       const locked = kind === 'LockedAmulet' ? 1 : 0;
       const terms = [unitsColumn(amount), unitsColumn(rate), round, createdAt, node, template] as const;
-      holding.add(no, owner.no, createdSeq, locked, ...terms, storedId(contractId), creator.stored, extra);
+      holding.add(no, owner.no, createdSeq, locked, ...terms, storedId(contractId), creatorColumn(coin.creator), extra);
     }
     holding.finish();
     const active = created.filter(isActive);
     for (const i of rowOrder(active, ofOwner)) {
       const { owner, no, createdSeq, create } = active[i]!;
+      const { createdAt, expiry, idHash } = create;
       epochs.addHeld(owner);
-      held.add(
-        epochs.newest,
-        owner.no,
-        create.createdAt,
-        no,
-        createdSeq,
-        expiryColumn(create.expiry),
-        create.idHash | 0,
-      );
+      held.add(epochs.newest, owner.no, createdAt, no, createdSeq, expiryColumn(expiry), idHash | 0);
     }
     held.finish();
     const rows: SpentRow[] = [...created.filter(isSpent).map(spentOf), ...archived.filter(isSpent)];

@@ -101,20 +101,10 @@ export class Epochs {
 
   /** Notes that a coin of a closed epoch was archived. To be called in the order of numbers. */
   addGone(no: number): void {
-    const epoch = this.#ofNo(no);
+    const epoch = this.#epochs.findLast(({ firstNo }) => firstNo <= no)!;
     epoch.gone += 1;
     this.#changed.add(epoch);
     this.#gone.add(no);
-  }
-
-  #ofNo(no: number): EpochRow {
-    let [low, high] = [0, this.#epochs.length - 1];
-    while (low < high) {
-      const middle = (low + high + 1) >> 1;
-      if (this.#epochs[middle]!.firstNo <= no) low = middle;
-      else high = middle - 1;
-    }
-    return this.#epochs[low]!;
   }
 
   addAccount(account: AccountEpochs, epoch: number): void {

@@ -197,14 +197,10 @@ export class LedgerUpdates {
       (_, at) => epoch[at]!,
       (no) => no,
     );
-    for (const i of order)
-      this.#insertMovement.add(
-        epoch[i]!,
-        account[i]!,
-        updateNo[i]!,
-        changeColumn(unlocked[i]!),
-        changeColumn(locked[i]!),
-      );
+    for (const i of order) {
+      const change = [changeColumn(unlocked[i]!), changeColumn(locked[i]!)] as const;
+      this.#insertMovement.add(epoch[i]!, account[i]!, updateNo[i]!, ...change);
+    }
     this.#insertMovement.finish();
     for (const idHash of this.#importsSpent) this.#insertSpent.run(idHash);
   }

@@ -92,10 +92,7 @@ export class OpenItems {
   }
 
   afterCommit(): void {
-    for (const open of this.#open.values()) {
-      open.sealed = false;
-      open.items.clear();
-    }
+    this.#open.clear();
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import { type DecodedBatch, type DecodedMessage, laneAt, messageAt, sha256Of } from '../../feed/decoded-batch.ts';
+import { type DecodedBatch, laneAt, messageAt, sha256Of } from '../../feed/decoded-batch.ts';
 import type { Reached } from '../../feed/source.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { parseColumn } from '../store/stored-rows.ts';
@@ -46,17 +46,15 @@ export function positionsAfter(
   batch: DecodedBatch,
   { from, to }: { from: number; to: number },
 ): ReadonlyMap<string, Position> {
-  const last = new Map<string, DecodedMessage>();
-  for (let at = to - 1; at >= from && last.size < batch.lanes.length; at--) {
+  const positions = new Map<string, Position>();
+  for (let at = to - 1; at >= from && positions.size < batch.lanes.length; at--) {
     const lane = laneAt(batch, at);
-    if (!last.has(lane)) last.set(lane, messageAt(batch, at));
+    if (positions.has(lane)) continue;
+    const message = messageAt(batch, at);
+    const sha256 = stateOf(lanes, lane).start === null ? null : sha256Of(batch, message);
+    positions.set(lane, { resumeToken: message.resumeToken, sha256 });
   }
-  return new Map(
-    [...last].map(([lane, message]) => {
-      const sha256 = stateOf(lanes, lane).start === null ? null : sha256Of(batch, message);
-      return [lane, { resumeToken: message.resumeToken, sha256 }];
-    }),
-  );
+  return positions;
 }
 
 export function movePast(lanes: ReadonlyMap<string, LaneState>, positions: ReadonlyMap<string, Position>): void {

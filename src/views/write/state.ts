@@ -274,14 +274,13 @@ export function addIgnored(counts: Counts, what: string, number = 1): void {
   counts.ignored[what] = (counts.ignored[what] ?? 0) + number;
 }
 
-const KINDS = {
-  create: { Amulet: 'create Amulet', LockedAmulet: 'create LockedAmulet', OpenMiningRound: 'create OpenMiningRound' },
-  archive: {
-    Amulet: 'archive Amulet',
-    LockedAmulet: 'archive LockedAmulet',
-    OpenMiningRound: 'archive OpenMiningRound',
-  },
-} as const;
+const kindsOf = <Does extends string>(does: Does) =>
+  ({
+    Amulet: `${does} Amulet`,
+    LockedAmulet: `${does} LockedAmulet`,
+    OpenMiningRound: `${does} OpenMiningRound`,
+  }) as const;
+const KINDS = { create: kindsOf('create'), archive: kindsOf('archive') };
 
 export function addEvent(counts: Counts, does: 'create' | 'archive', entity: Entity | null): void {
   counts.events += 1;
