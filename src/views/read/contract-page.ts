@@ -13,10 +13,7 @@ import type { StoredSnapshot } from './stored-snapshots.ts';
  */
 const PAGE_CHARS_MAX = 16 * 2 ** 20;
 
-interface Entry {
-  readonly createdAt: number;
-  readonly no: number;
-}
+type Entry = { readonly createdAt: number; readonly no: number };
 
 interface ContractRow extends CoinRow {
   readonly createdAt: bigint;
@@ -158,11 +155,7 @@ export function createPageReader(db: Database) {
   };
 }
 
-interface CreatedBounds {
-  readonly no: number;
-  readonly minCreated: number;
-  readonly maxCreated: number;
-}
+type CreatedBounds = Readonly<Record<'no' | 'minCreated' | 'maxCreated', number>>;
 
 /** Returns the function that reads the bounds of created_at of all epochs with coins: again only after another connection has written. */
 function createEpochReader(db: Database): () => ReadonlyMap<number, CreatedBounds> {

@@ -27,7 +27,6 @@ import {
 import {
   BEGINNING,
   createGridReader,
-  type IntervalEnd,
   NOT_BOUNDED,
   prepareSnapshots,
   type ReadKinds,
@@ -69,18 +68,15 @@ export function createInsightReaders(
     return migration === null ? null : gridOf(migration);
   }
 
-  function totalsAt(account: Account, end: IntervalEnd): PartyTotals {
-    return { party: account.party, ...(versions.at(account, end)?.totals ?? NO_COIN) };
-  }
-
   function changesOfOwners({ migrationId, owners, ...times }: OwnersChangesLookup): readonly (readonly Change[])[] {
     const migration = snapshots.migration(BigInt(migrationId));
     const grid = migration && gridOf(migration);
     if (grid === null) return owners.map(() => []);
     const { from, to } = multiplesWithin(times, migration!.periodUs);
+    const range = { from, to, order: 'asc', rows: Infinity, grid } as const;
     return owners.map((party) => {
       const account = from > to ? undefined : accounts.ofParty(migrationId, party);
-      return account === undefined ? [] : readChanges(versions, account, { from, to, grid }).changes;
+      return account === undefined ? [] : readChanges(versions, account, range).changes;
     });
   }
 
@@ -107,7 +103,7 @@ export function createInsightReaders(
     'numbered owners': (lookup, budget) => {
       if (lookup.owners.length > budget.rows) throw NOT_BOUNDED;
       const snapshot = requireSnapshot(lookup);
-      return lookup.owners.map((no) => totalsAt(accounts.ofNo(no), snapshot));
+      return lookup.owners.map((no) => totalsAt(versions, accounts.ofNo(no), snapshot));
     },
     'last sealed': () => snapshotOf(last.get()),
     'sealed place': (place) => snapshots.find({ ...place, match: 'exact' })?.no ?? null,
@@ -116,6 +112,10 @@ export function createInsightReaders(
       migrationIds.all().filter((migrationId) => (lastNoBefore.get(migrationId, before) ?? 0) > after),
     'changes of owners': changesOfOwners,
   };
+}
+
+function totalsAt(versions: VersionReader, account: Account, snapshot: StoredSnapshot): PartyTotals {
+  return { party: account.party, ...(versions.at(account, snapshot)?.totals ?? NO_COIN) };
 }
 
 /** A page of the owners who had coin up to a snapshot. */
@@ -140,27 +140,21 @@ function listOwners(
     const { party } = account;
     if (!party.startsWith(prefix)) break;
     if (party === after || !hadCoin(account)) continue;
-    listed.push({ party, ...(versions.at(account, snapshot)?.totals ?? NO_COIN) });
+    listed.push(totalsAt(versions, account, snapshot));
     if (listed.length === rows) break;
   }
   return listed;
 }
 
 /** An owner's totals from a snapshot of the grid on. */
-interface GridTotals {
-  readonly recordTime: number;
-  readonly totals: Totals;
-}
+type GridTotals = { readonly recordTime: number; readonly totals: Totals };
 
-/** Without order and rows: all of them, in order. */
-interface ChangesRange extends Pick<ChangesLookup, 'from' | 'to'>, Partial<Pick<ChangesLookup, 'order' | 'rows'>> {
-  readonly grid: SealedGrid;
-}
+type ChangesRange = Pick<ChangesLookup, 'from' | 'to' | 'order' | 'rows'> & { readonly grid: SealedGrid };
 
 export function readChanges(
   versions: Pick<VersionReader, 'at' | 'between'>,
   account: Account,
-  { from, to, order = 'asc', rows = Infinity, grid }: ChangesRange,
+  { from, to, order, rows, grid }: ChangesRange,
 ): ChangesFacts {
   const after = grid.before(from);
   const before = versions.at(account, after)?.totals ?? NO_COIN;

@@ -4,10 +4,7 @@ import { type EpochBits, epochsDown, epochsUp } from '../store/account-epochs.ts
 import { decodeVersion, NO_SUMS, type Sums } from '../store/stored-rows.ts';
 import type { IntervalEnd, StoredSnapshot } from './stored-snapshots.ts';
 
-export interface Version {
-  readonly seq: number;
-  readonly totals: Totals;
-}
+export type Version = { readonly seq: number; readonly totals: Totals };
 
 /** An owner's account of the coin, and the epochs in which it has rows. */
 export interface Account {
@@ -20,10 +17,7 @@ export type AccountReader = ReturnType<typeof createAccountReader>;
 
 export type VersionReader = ReturnType<typeof createVersionReader>;
 
-interface VersionRow {
-  readonly seq: number;
-  readonly v: Buffer;
-}
+type VersionRow = { readonly seq: number; readonly v: Buffer };
 
 /** So many that what a statement costs is shared by many, and that they are little in memory. */
 const ACCOUNTS_AT_ONCE = 1_000;

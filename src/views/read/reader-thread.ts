@@ -8,14 +8,7 @@ import type { TableForm, TableText } from '../../holdings/table-rows.ts';
 import { READING, startThread, type Thread, type ThreadContract, threadFile } from '../../threads/thread.ts';
 
 /** Threads that work, and reads that wait for one. */
-export interface ReadLoad {
-  readonly busy: number;
-  readonly waiting: number;
-}
-
-export type ReaderThreads = ReturnType<typeof startReaderThreads>;
-
-export type NumberedLookup = Lookup<'numbered owners'>;
+export type ReadLoad = { readonly busy: number; readonly waiting: number };
 
 export interface ReaderContract extends ThreadContract {
   readonly data: { readonly dataDir: string; readonly rules: AnswerRules };
@@ -23,7 +16,7 @@ export interface ReaderContract extends ThreadContract {
     readonly json: (question: Question) => string;
     readonly table: (request: { readonly question: TableQuestion; readonly form: TableForm }) => TableText;
     readonly ranking: (place: SnapshotPlace) => Ranking;
-    readonly numbered: (lookup: NumberedLookup) => readonly PartyTotals[];
+    readonly numbered: (lookup: Lookup<'numbered owners'>) => readonly PartyTotals[];
   };
 }
 
@@ -46,10 +39,7 @@ interface Read {
   readonly reject: (error: unknown) => void;
 }
 
-interface Reader {
-  readonly thread: Thread<ReaderContract>;
-  read: Read | null;
-}
+type Reader = { readonly thread: Thread<ReaderContract>; read: Read | null };
 
 export type ReaderThreadsOptions = ReaderContract['data'] & {
   readonly logger: Logger;
@@ -168,7 +158,7 @@ export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }:
       read(question.table, (thread) => thread.call('table', { question, form }), { signal }),
     ranking: (place: SnapshotPlace) =>
       read('ranking', (thread) => thread.call('ranking', place), { times: RANKING_TIMES_MAX }),
-    numbered: (lookup: NumberedLookup, signal?: AbortSignal) =>
+    numbered: (lookup: Lookup<'numbered owners'>, signal?: AbortSignal) =>
       read('owners by number', (thread) => thread.call('numbered', lookup), { signal }),
     async [Symbol.asyncDispose](): Promise<void> {
       stopping = true;

@@ -1,13 +1,7 @@
-import { type Answers, answersFrom, type SignalOf } from '../../holdings/answer.ts';
+import { type Answers, answersFrom } from '../../holdings/answer.ts';
 import type { FactKind, Facts, HoldingsStore, Lookup, Ranking, SnapshotPlace } from '../../holdings/facts.ts';
 import { LastComputed } from '../../holdings/last-computed.ts';
-import {
-  type NumberedLookup,
-  type ReaderThreads,
-  type ReaderThreadsOptions,
-  type ReadLoad,
-  startReaderThreads,
-} from './reader-thread.ts';
+import { type ReaderThreadsOptions, type ReadLoad, startReaderThreads } from './reader-thread.ts';
 import { NOT_BOUNDED } from './stored-snapshots.ts';
 
 /**
@@ -28,7 +22,10 @@ export function startAnswers(
     async table(question, form, signalOf) {
       // Others may wait for the same ranking, so it is computed even where this client goes away.
       const ranked = rankings.over(eventLoop, threads.ranking);
-      const { table } = answersFrom(withNumbered(ranked, threads, signalOf), options.rules);
+      const store = withFacts(ranked, 'numbered owners', (lookup) =>
+        orElsewhere(ranked.facts(lookup), () => threads.numbered(lookup, signalOf())),
+      );
+      const { table } = answersFrom(store, options.rules);
       return orElsewhere(table(question, form), () => threads.table(question, form, signalOf()));
     },
     load: () => threads.load(),
@@ -36,17 +33,17 @@ export function startAnswers(
   };
 }
 
-/** A store whose owners of a ranking are read by a thread where they are too many for the event loop. */
-function withNumbered(store: HoldingsStore, threads: ReaderThreads, signalOf: SignalOf): HoldingsStore {
+/** A store whose facts of one kind are read otherwise. */
+function withFacts<Kind extends FactKind>(
+  store: HoldingsStore,
+  kind: Kind,
+  read: (lookup: Lookup<Kind>) => Promise<Facts<Kind>>,
+): HoldingsStore {
   return {
-    async facts<K extends FactKind>(lookup: Lookup<K>): Promise<Facts<K>> {
-      const facts = store.facts(lookup);
-      if (lookup.kind !== 'numbered owners') return facts;
-      return orElsewhere(
-        facts,
-        async () => (await threads.numbered(lookup as unknown as NumberedLookup, signalOf())) as Facts<K>,
-      );
-    },
+    facts: <K extends FactKind>(lookup: Lookup<K>) =>
+      (lookup.kind as FactKind) === kind
+        ? (read(lookup as never) as Promise<unknown> as Promise<Facts<K>>)
+        : store.facts(lookup),
   };
 }
 
@@ -66,13 +63,9 @@ export function createRankings() {
     ({ total, unlocked, locked }) => total.byteLength + unlocked.byteLength + locked.byteLength,
   );
   return {
-    over: (store: HoldingsStore, rank: (place: SnapshotPlace) => Promise<Ranking>): HoldingsStore => ({
-      facts<K extends FactKind>(lookup: Lookup<K>): Promise<Facts<K>> {
-        if (lookup.kind !== 'ranking') return store.facts(lookup);
-        const { migrationId, recordTime } = lookup as unknown as SnapshotPlace;
-        const ranked = rankings.of(`${migrationId} ${recordTime}`, () => rank({ migrationId, recordTime }));
-        return ranked as Promise<Facts<K>>;
-      },
-    }),
+    over: (store: HoldingsStore, rank: (place: SnapshotPlace) => Promise<Ranking>): HoldingsStore =>
+      withFacts(store, 'ranking', ({ migrationId, recordTime }) =>
+        rankings.of(`${migrationId} ${recordTime}`, () => rank({ migrationId, recordTime })),
+      ),
   };
 }

@@ -19,18 +19,11 @@ export function withEpoch(bits: EpochBits, epoch: number): Buffer {
 
 /** The epochs up to `to`, the last first. */
 export function* epochsDown(bits: EpochBits, to: number): Generator<number> {
-  for (let epoch = Math.min(to, bits.length * 8 - 1); epoch >= 0; epoch--) {
-    // A whole byte at once: an account may have rows in the first epoch and the last.
-    if (bits[epoch >> 3] === 0) epoch &= ~7;
-    else if (hasEpoch(bits, epoch)) yield epoch;
-  }
+  for (let epoch = Math.min(to, bits.length * 8 - 1); epoch >= 0; epoch--) if (hasEpoch(bits, epoch)) yield epoch;
 }
 
 /** The epochs from `from` to `to`, both inclusive, in order. */
 export function* epochsUp(bits: EpochBits, from: number, to = Infinity): Generator<number> {
   const last = Math.min(to, bits.length * 8 - 1);
-  for (let epoch = from; epoch <= last; epoch++) {
-    if (bits[epoch >> 3] === 0) epoch |= 7;
-    else if (hasEpoch(bits, epoch)) yield epoch;
-  }
+  for (let epoch = from; epoch <= last; epoch++) if (hasEpoch(bits, epoch)) yield epoch;
 }

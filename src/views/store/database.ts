@@ -143,19 +143,24 @@ export function checkVersion(db: Database, file: string): void {
   const version = versionOf(db);
   if (version === SCHEMA_VERSION) return;
   if (version === 0) throw new Refusal(`${file} has no tables yet; replay a feed into the directory first`);
-  const from = version < UNDER_WAY ? version : Math.floor(version / UNDER_WAY);
-  const isMigrated = from >= OLDEST_MIGRATED && from < SCHEMA_VERSION;
-  if (isMigrated && version !== from)
+  const from = migrationFrom(version);
+  if (from !== null && version !== from)
     throw new PassingRefusal(
       `${migratingText(from, version % UNDER_WAY)}: wait for its end; ` +
         'where no process migrates it, start `holdfast serve` on the directory, which continues',
     );
   const differs = `version ${version} of the tables, this program has ${SCHEMA_VERSION}`;
-  if (isMigrated)
+  if (from !== null)
     throw new PassingRefusal(`views.db has ${differs}: start \`holdfast serve\` on the directory, which migrates it`);
   const older = 'use the program that wrote it, or move it away and replay the feed; the users stay';
   const newer = 'use the newer program that wrote it';
   throw new Refusal(`${file} has ${differs}: ${version < SCHEMA_VERSION ? older : newer}`);
+}
+
+/** The version whose migration is to begin, or goes on; null where there is none. */
+export function migrationFrom(version: number): number | null {
+  const from = version < UNDER_WAY ? version : Math.floor(version / UNDER_WAY);
+  return from >= OLDEST_MIGRATED && from < SCHEMA_VERSION ? from : null;
 }
 
 /** How far a migration is. Clients are told it, too. */

@@ -1,9 +1,9 @@
 import { existsSync, statfsSync } from 'node:fs';
 import type { Database } from 'better-sqlite3';
 import { Refusal } from '../../refusal.ts';
-import { openWritable, versionOf, viewsFile } from './database.ts';
+import { migrationFrom, openWritable, versionOf, viewsFile } from './database.ts';
 import { MIGRATION_12 } from './migrate-12.ts';
-import { OLDEST_MIGRATED, SCHEMA_VERSION, UNDER_WAY } from './views-schema.ts';
+import { OLDEST_MIGRATED, UNDER_WAY } from './views-schema.ts';
 import { lockForWriting } from './writer-lock.ts';
 
 /** What brings views.db from one version of its tables to the next. */
@@ -67,12 +67,6 @@ export function* migrateViews(
   } finally {
     db.close();
   }
-}
-
-/** The version whose migration is to begin, or goes on; null where there is none. */
-function migrationFrom(version: number): number | null {
-  const from = version < UNDER_WAY ? version : Math.floor(version / UNDER_WAY);
-  return from >= OLDEST_MIGRATED && from < SCHEMA_VERSION ? from : null;
 }
 
 function inTransaction<T>(db: Database, version: number, body: () => T): T {

@@ -87,8 +87,8 @@ export class Templates {
   #last: { readonly origin: CoinOrigin; readonly no: number } | null = null;
 
   constructor(db: Database) {
-    const rows = db.prepare<[], [string, number]>('SELECT template_id || char(10) || package_name, id FROM template');
-    this.#numbers = new Map(rows.raw().all());
+    const rows = db.prepare<[], [number, string, string]>('SELECT id, template_id, package_name FROM template').raw();
+    this.#numbers = new Map(rows.all().map(([id, ...name]) => [JSON.stringify(name), id]));
     this.#stored = this.#numbers.size;
     this.#insert = db.prepare('INSERT INTO template VALUES (?, ?, ?)');
   }
@@ -96,14 +96,14 @@ export class Templates {
   /** The number of a template, by first appearance in the feed. */
   numberOf(origin: CoinOrigin): number {
     if (this.#last?.origin === origin) return this.#last.no;
-    const name = `${origin.templateId}\n${origin.packageName}`;
+    const name = JSON.stringify([origin.templateId, origin.packageName]);
     const no = getOrMake(this.#numbers, name, () => this.#numbers.size + 1);
     this.#last = { origin, no };
     return no;
   }
 
   flush(): void {
-    for (const [name, no] of this.#numbers) if (no > this.#stored) this.#insert.run(no, ...name.split('\n'));
+    for (const [name, no] of this.#numbers) if (no > this.#stored) this.#insert.run(no, ...JSON.parse(name));
   }
 
   afterCommit(): void {

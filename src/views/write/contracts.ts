@@ -67,7 +67,6 @@ export class Contracts {
   readonly #active: ActiveIds;
   readonly #holding;
   readonly #coin;
-  readonly #creator;
   readonly #idText;
   readonly #spentIds;
 
@@ -75,8 +74,8 @@ export class Contracts {
     this.#owners = owners;
     this.#active = active;
     this.#coin = db
-      .prepare<[number], CoinRow & { readonly createdAt: bigint }>(
-        `SELECT locked, owner, amount, rate, round, created_at AS createdAt, args AS extra
+      .prepare<[number], CoinRow & { readonly createdAt: bigint; readonly creator: StoredId | bigint | null }>(
+        `SELECT locked, owner, amount, rate, round, created_at AS createdAt, args AS extra, update_id AS creator
          FROM holding JOIN account ON account.id = account WHERE no = ?`,
       )
       .safeIntegers();
@@ -86,9 +85,6 @@ export class Contracts {
       )
       .raw()
       .safeIntegers();
-    this.#creator = db
-      .prepare<[number], StoredId | number | null>('SELECT update_id FROM holding WHERE no = ?')
-      .pluck();
     this.#idText = db.prepare<[number], string>(`SELECT ${ID_TEXT} FROM holding WHERE no = ?`).pluck();
     this.#spentIds = db
       .prepare<[number, number], string>(
@@ -144,16 +140,21 @@ export class Contracts {
 
   coinOf(coin: PendingCoin | StoredCoin): ComparedCoin {
     if (isPending(coin)) return comparedCoin(coin.create);
-    const row = this.#coin.get(coin.no);
-    if (row === undefined) throw new Error(`holding ${coin.no} is not in views.db`);
+    const row = this.#rowOf(coin);
     return { ...coinTerms(row), createdAt: Number(row.createdAt) };
   }
 
   /** The update that created a contract, as `PendingCoin.creator`. */
   creatorOf(coin: PendingCoin | StoredCoin): number | string | null {
     if (isPending(coin)) return coin.creator;
-    const id = this.#creator.get(coin.no) ?? null;
-    return typeof id === 'number' || id === null ? id : idText(id);
+    const { creator } = this.#rowOf(coin);
+    return typeof creator === 'bigint' ? Number(creator) : creator && idText(creator);
+  }
+
+  #rowOf({ no }: StoredCoin) {
+    const row = this.#coin.get(no);
+    if (row === undefined) throw new Error(`holding ${no} is not in views.db`);
+    return row;
   }
 
   /** Whether a contract of that owner with that event's id was archived in interval `from` or later, in one after that of its creation. */

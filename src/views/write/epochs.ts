@@ -15,10 +15,7 @@ const EVENTS_PER_CLEARED_ROW = 10;
 type AccountEpochs = Pick<Owner, 'no' | 'epochs'>;
 
 /** The interval that was open at a migration's last commit, and its epoch; 0 where there was none. */
-export interface StoredInterval {
-  readonly openSeq: number;
-  readonly openEpoch: number;
-}
+export type StoredInterval = Readonly<Record<'openSeq' | 'openEpoch', number>>;
 
 interface EpochRow {
   readonly no: number;

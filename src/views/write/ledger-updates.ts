@@ -31,8 +31,7 @@ const EFFECTS_MIN = 1024;
 
 /**
  * The updates that changed a coin, and the movements that they made. An update is known by its effects: 32 bits for each coin that it
- * creates and each that it archives, but for those that only pass through. So it is the same in every view that shows these. What waits
- * for the commit is in columns: objects for it would take several times as much memory.
+ * creates and each that it archives, but for those that only pass through. So it is the same in every view that shows these.
  */
 export class LedgerUpdates {
   readonly #batch: Pick<Batch, 'state' | 'epochs'>;

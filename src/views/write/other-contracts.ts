@@ -5,12 +5,8 @@ import type { OpenRound } from '../../ledger/update.ts';
 import { COUNTERFEIT_HASHES_MAX } from './contracts.ts';
 
 /** An open mining round active now. */
-export interface ActiveRound {
-  readonly idHash: number;
+interface ActiveRound extends OpenRound, Pick<ContractEvent, 'idHash' | 'contractId'> {
   readonly migrationId: number;
-  readonly contractId: string;
-  readonly number: bigint;
-  readonly content: string;
 }
 
 /** Open mining rounds active now: about three a migration, so all are kept in memory, and written again where one changed. */
@@ -22,8 +18,8 @@ export class Rounds {
 
   constructor(db: Database) {
     const rows = db
-      .prepare<[], { migrationId: bigint; contractId: StoredId; number: bigint; content: string }>(
-        'SELECT migration_id AS migrationId, contract_id AS contractId, number, content FROM round',
+      .prepare<[], { migrationId: bigint; contractId: StoredId; round: bigint; content: string }>(
+        'SELECT migration_id AS migrationId, contract_id AS contractId, number AS round, content FROM round',
       )
       .safeIntegers();
     this.#active = rows.all().map((row) => {
@@ -43,8 +39,8 @@ export class Rounds {
     return undefined;
   }
 
-  add({ idHash, contractId }: ContractEvent, migrationId: number, { round: number, content }: OpenRound): void {
-    this.#active.push({ idHash, migrationId, contractId, number, content });
+  add({ idHash, contractId }: ContractEvent, migrationId: number, { round, content }: OpenRound): void {
+    this.#active.push({ idHash, migrationId, contractId, round, content });
     this.#changed = true;
   }
 
@@ -56,8 +52,8 @@ export class Rounds {
   flush(): void {
     if (!this.#changed) return;
     this.#clear.run();
-    for (const { migrationId, contractId, number, content } of this.#active)
-      this.#insert.run(migrationId, storedId(contractId), number, content);
+    for (const { migrationId, contractId, round, content } of this.#active)
+      this.#insert.run(migrationId, storedId(contractId), round, content);
   }
 
   afterCommit(): void {

@@ -47,8 +47,7 @@ export class Owners {
   #nextInstrument: number;
   #addedCoins: MigrationState[] = [];
   #added: Owner[] = [];
-  #supplies: [instrument: number, seq: number, contracts: number, owners: number, unlocked: string, locked: string][] =
-    [];
+  #supplies: [instrument: number, seq: number, ...supply: (number | string)[]][] = [];
   #dirty = new Map<MigrationState, Owner[]>();
   /** Rows of `total`; `v` with a character for each byte, which takes less memory than a Buffer for each. */
   #versions: { readonly epoch: number; readonly owner: number; readonly seq: number; readonly v: string }[] = [];

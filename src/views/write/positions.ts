@@ -69,12 +69,8 @@ export class PositionMoved extends Error {
   }
 }
 
-interface PositionRow extends Pick<LaneState, 'source' | 'start' | 'resumeToken' | 'sha256'> {
-  readonly lane: string;
-  readonly checkpoints: string;
-  readonly migrationId: number | null;
-  readonly recordTime: number | null;
-}
+type PositionRow = Pick<LaneState, 'source' | 'start' | 'resumeToken' | 'sha256'> &
+  Readonly<Record<'lane' | 'checkpoints', string> & Record<'migrationId' | 'recordTime', number | null>>;
 
 export function loadLanes(db: Database): Map<string, LaneState> {
   const rows = db.prepare<[], PositionRow>(

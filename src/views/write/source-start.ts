@@ -268,8 +268,8 @@ export function requireOverlap(
 /** The times that a message names for synchronizers; of an import mark none are looked at. */
 function timesOf(content: UpdateContent | Checkpoint | SeedMark): Checkpoint['times'] {
   if (content.kind === 'checkpoint') return content.times;
-  if (content.kind === 'seed mark' || content.recordTime === null) return [];
-  return [{ synchronizerId: content.synchronizerId, recordTime: content.recordTime }];
+  const { recordTime } = content;
+  return content.kind === 'seed mark' || recordTime === null ? [] : [{ ...content, recordTime }];
 }
 
 /** Whether the lane's source continues at a position of its own: it has brought something, or takes over what others have. */
