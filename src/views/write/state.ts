@@ -209,7 +209,7 @@ export class LastUpdates {
   /** One of them, for a message. */
   any({ migrationId, synchronizers }: MigrationState, synchronizer: string): string {
     const [added] = synchronizers.get(synchronizer)!.newIds;
-    return added ?? idText(this.#any.get(migrationId, synchronizer)!);
+    return added ?? idText(this.#any.get(migrationId, synchronizer) ?? '');
   }
 
   /** Writes those of this batch; called inside its transaction. */
