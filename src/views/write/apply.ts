@@ -75,8 +75,9 @@ function applyTimed(applying: Applying, rules: ApplyRules): void {
 function applyUpdate(applying: Applying, recordTime: Micros, late: boolean, rules: ApplyRules): void {
   const { batch, update, migration } = applying;
   const { synchronizerId, updateId } = update;
-  if (isCoveredByImport(migration, update, recordTime) || isRedelivered(applying, recordTime)) {
-    requireApplied(applying, recordTime);
+  const isCovered = isCoveredByImport(migration, update, recordTime);
+  if (isCovered || isRedelivered(applying, recordTime)) {
+    requireApplied(applying, recordTime, isCovered);
     batch.counts.redelivered += 1;
     return;
   }
@@ -262,13 +263,13 @@ function badTime(code: FaultCode, update: UpdateContent, recordTime: Micros, exp
  * (docs/rules.md, rule 1). Of updates that a snapshot import covers, and of those from before `ledger_update` was kept, nothing is known:
  * they may not archive a coin or round that is active.
  */
-function requireApplied(applying: Applying, recordTime: Micros): void {
+function requireApplied(applying: Applying, recordTime: Micros, isCovered: boolean): void {
   const { batch, update, migration, items } = applying;
   const { updateId, synchronizerId, format } = update;
-  const { movementsSince, seededAt } = migration;
+  const { movementsSince } = migration;
   const synchronizer = migration.synchronizers.get(synchronizerId)?.no ?? 0;
   const effects = batch.updates.effectsOf({ synchronizer, recordTime, updateId });
-  const isKept = effects !== null || (seededAt === null && (movementsSince === null || recordTime >= movementsSince));
+  const isKept = effects !== null || (!isCovered && (movementsSince === null || recordTime >= movementsSince));
   const skipped = `the update is skipped as a redelivery, because its record time ${formatTime(recordTime)} has passed, and`;
   if (isKept) {
     const counts = (event: NewCoin): boolean => isOurs(batch, event) && isFollowed(batch, event);
