@@ -187,7 +187,7 @@ function archiveCoin(applying: Applying, event: ArchivedContract, coin: PendingC
   batch.owners.touch(owner);
   batch.updates.touch(owner);
   // A late import is judged only where no snapshot import came first.
-  if (coin.createdSeq === 1 && migration.seededAt === null) batch.updates.addSpent(event.idHash);
+  if (coin.createdSeq === 1 && migration.importedAt === null) batch.updates.addSpent(event.idHash);
   if (isPending(coin) && coin.creator === batch.updates.no) batch.updates.passThrough(coin.effect);
   else batch.updates.addArchived(event, items);
   const kind = terms.locked ? 'locked' : 'unlocked';
