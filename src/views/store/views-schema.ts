@@ -39,12 +39,12 @@ CREATE TABLE position(
 CREATE TABLE migration(
   migration_id INTEGER PRIMARY KEY,
   open_seq INTEGER NOT NULL,            -- the interval that is open
-  time_reached INTEGER,                 -- null until a seed's mark, or an update that is no import
+  time_reached INTEGER,                 -- null until an import marker, or an update that is no import
   update_time INTEGER,                  -- the largest record time of an update
   next_grid INTEGER,                    -- the next grid time to seal
-  seeded_at INTEGER,                    -- the time of the seed that it began with; -1 while its mark has not come; null: no seed
-  seed_times TEXT NOT NULL,             -- of that seed, the time of each synchronizer that its mark named, as JSON
-  seed_offset INTEGER,                  -- of that seed, the offset of its participant; null where its source has none
+  seeded_at INTEGER,                    -- of the snapshot import that it began with; -1 while its marker has not come; null: none
+  seed_times TEXT NOT NULL,             -- the time of each synchronizer that its marker named, as JSON
+  seed_offset INTEGER,                  -- the offset of its participant; null where its source has none
   contracts INTEGER NOT NULL,           -- coins, owners with coin and supply now, in the open interval
   owners INTEGER NOT NULL,
   unlocked TEXT NOT NULL,               -- decimal digits: a supply does not fit 64 bits

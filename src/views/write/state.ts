@@ -31,12 +31,12 @@ export interface MigrationState {
   updateTime: Micros | null;
   /** The next grid time to seal. */
   nextGrid: Micros | null;
-  /** The time of the seed that it began with, UNFINISHED_IMPORT while its mark has not come; null where it began with updates. */
-  seededAt: Micros | null;
-  /** Up to when the seed has the updates of a synchronizer, where that is not `seededAt`. */
-  seedTimes: Readonly<Record<string, Micros>>;
-  /** The offset of the seed's participant; null where its source has none. */
-  seedOffset: number | null;
+  /** The time of its snapshot import, UNFINISHED_IMPORT while its marker has not come; null where it began with updates. */
+  importedAt: Micros | null;
+  /** Up to when the import has the updates of a synchronizer, where that is not `importedAt`. */
+  importTimes: Readonly<Record<string, Micros>>;
+  /** The offset of its participant; null where its source has none. */
+  importOffset: number | null;
   contracts: number;
   owners: number;
   unlocked: bigint;
@@ -44,7 +44,7 @@ export interface MigrationState {
   readonly synchronizers: Map<string, SynchronizerState>;
 }
 
-/** Of a migration with imports of a seed whose mark has not come: nothing of it may be served. */
+/** Of a migration with a snapshot import whose marker has not come: nothing of it may be served. */
 export const UNFINISHED_IMPORT: Micros = -1;
 
 /** All that the writer keeps in memory besides its caches. Every part is stored in the transaction that changes it. */
@@ -63,8 +63,8 @@ export interface WriterState {
   nextOwner: number;
 }
 
-interface MigrationRow extends Omit<MigrationState, 'unlocked' | 'locked' | 'synchronizers' | 'seedTimes'> {
-  readonly seedTimes: string;
+interface MigrationRow extends Omit<MigrationState, 'unlocked' | 'locked' | 'synchronizers' | 'importTimes'> {
+  readonly importTimes: string;
   unlocked: string;
   locked: string;
 }
@@ -99,7 +99,7 @@ function loadMigrations(db: Database): Map<number, MigrationState> {
   const migrations = new Map<number, MigrationState>();
   const rows = db.prepare<[], MigrationRow>(
     `SELECT migration_id AS migrationId, open_seq AS openSeq, time_reached AS timeReached, update_time AS updateTime,
-       next_grid AS nextGrid, seeded_at AS seededAt, seed_times AS seedTimes, seed_offset AS seedOffset,
+       next_grid AS nextGrid, seeded_at AS importedAt, seed_times AS importTimes, seed_offset AS importOffset,
        contracts, owners, unlocked, locked,
        coalesce((SELECT seq FROM snapshot s WHERE s.migration_id = m.migration_id AND forced = 0
                  ORDER BY record_time DESC LIMIT 1), 0) AS gridSeq
@@ -110,8 +110,8 @@ function loadMigrations(db: Database): Map<number, MigrationState> {
       unlocked: parseColumn('migration.unlocked', row.unlocked, BigInt),
       locked: parseColumn('migration.locked', row.locked, BigInt),
     };
-    const seedTimes = parseColumn<Record<string, Micros>>('migration.seed_times', row.seedTimes, JSON.parse);
-    migrations.set(row.migrationId, { ...row, ...supply, seedTimes, synchronizers: new Map() });
+    const importTimes = parseColumn<Record<string, Micros>>('migration.seed_times', row.importTimes, JSON.parse);
+    migrations.set(row.migrationId, { ...row, ...supply, importTimes, synchronizers: new Map() });
   }
   const synchronizers = db.prepare<[], SynchronizerRow>(
     `SELECT migration_id AS migrationId, synchronizer_id AS name, first_time AS firstTime, record_time AS recordTime,
@@ -134,9 +134,9 @@ export function newMigration(migrationId: number): MigrationState {
     timeReached: null,
     updateTime: null,
     nextGrid: null,
-    seededAt: null,
-    seedTimes: {},
-    seedOffset: null,
+    importedAt: null,
+    importTimes: {},
+    importOffset: null,
     contracts: 0,
     owners: 0,
     unlocked: 0n,
@@ -163,7 +163,14 @@ export function createStateSaver(db: Database, loaded: WriterState): (state: Wri
     written = state.followed;
     for (const m of state.migrations.values()) {
       const supply = [m.contracts, m.owners, m.unlocked.toString(), m.locked.toString()];
-      const times = [m.timeReached, m.updateTime, m.nextGrid, m.seededAt, JSON.stringify(m.seedTimes), m.seedOffset];
+      const times = [
+        m.timeReached,
+        m.updateTime,
+        m.nextGrid,
+        m.importedAt,
+        JSON.stringify(m.importTimes),
+        m.importOffset,
+      ];
       migration.run([m.migrationId, m.openSeq, ...times, ...supply]);
       for (const [name, last] of m.synchronizers) {
         if (!last.changed) continue;
