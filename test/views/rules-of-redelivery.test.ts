@@ -138,7 +138,7 @@ describe('rule 5: an import that comes after its migration has begun', () => {
       expect(await lastReplay(...replays)).toMatchObject({ halted: null, counts: { importsLate: creates.length } });
   });
 
-  it('is skipped in a migration that began with a seed, which does not say what was active before', async () => {
+  it('is skipped in a migration that began with a snapshot import, which does not say what was active before', async () => {
     using directory = temporaryDirectory();
     const mark = importMarker(1, '2025-02-12T00:05:00Z');
     const all = linesOf(parseLedger('import m1 : +x xavier 1\n00:01 m1 : -x\n00:11 m1 : +a alice 10'), 'scan');

@@ -212,7 +212,7 @@ const checkpointAt = (second: number): string => {
 const CREATED = linesOf(parseLedger('00:01 : +a alice 10'), 'scan');
 const [IMPORT = ''] = seedImports(activeContracts(CREATED, { migrationId: 0, recordTime: '2026' }), 0);
 
-/** A file with a seed of second 100, and then what a topic has in its partitions. */
+/** A file with a snapshot import of second 100, and then what a topic has in its partitions. */
 const CASES: readonly (readonly [name: string, partitions: readonly (readonly string[])[], isGap: boolean])[] = [
   ['begins after the seed', [[at(101)]], true],
   ['begins with what the seed has', [[at(100), at(101)]], false],
@@ -235,7 +235,7 @@ function applyTopic(data: string, partitions: readonly (readonly string[])[]): v
     }
 }
 
-it.each(CASES)('a topic that %s, after a file with a seed', async (_, partitions, isGap) => {
+it.each(CASES)('a topic that %s, after a file with a snapshot import', async (_, partitions, isGap) => {
   const seed = directory.writeLines('seed.ndjson', [IMPORT, markAt(100)]);
   expect(await replayInto(data, [seed])).toMatchObject({ halted: null });
   const apply = (): void => applyTopic(data, partitions);

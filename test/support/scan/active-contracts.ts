@@ -74,7 +74,7 @@ function* eventsOf({ event, events_by_id = {}, root_event_ids = [] }: ScanItem):
   }
 }
 
-/** A feed of migration 0 that begins with a seed at a time: the seed, and the updates behind it. */
+/** A feed of migration 0 that begins with a snapshot import at a time: the seed, and the updates behind it. */
 export function seededFeed(lines: readonly string[], { recordTime }: { recordTime: string }): string[] {
   const behind = lines.filter((line) => (JSON.parse(line) as ScanItem).record_time > recordTime);
   return [...seedOf(lines, { recordTime }), ...behind];
