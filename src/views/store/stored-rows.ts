@@ -218,17 +218,32 @@ function writeLarge(start: number, value: bigint): number {
   return writeSmall(at, Number(rest));
 }
 
-/** Whole numbers in ascending order, each as the difference from the one before in LEB128. */
-export function encodeNumbers(numbers: readonly number[]): Buffer {
-  const bytes: number[] = [];
-  let before = 0;
-  for (const number of numbers) {
-    let rest = number - before;
-    for (; rest >= 128; rest = Math.floor(rest / 128)) bytes.push((rest % 128) | 128);
-    bytes.push(rest);
-    before = number;
+const LISTS_BYTES = 64 * 1024;
+/** Of a number in LEB128. */
+const NUMBER_BYTES_MAX = 8;
+
+/** Encodes lists of whole numbers in ascending order, each number as the difference from the one before in LEB128. */
+export class NumberLists {
+  #bytes = Buffer.allocUnsafe(LISTS_BYTES);
+  #length = 0;
+
+  encode(numbers: readonly number[]): Buffer {
+    const most = numbers.length * NUMBER_BYTES_MAX;
+    if (this.#length + most > this.#bytes.length) {
+      this.#bytes = Buffer.allocUnsafe(Math.max(LISTS_BYTES, most));
+      this.#length = 0;
+    }
+    const [bytes, start] = [this.#bytes, this.#length];
+    let [at, before] = [start, 0];
+    for (const number of numbers) {
+      let rest = number - before;
+      for (; rest >= 128; rest = Math.floor(rest / 128)) bytes[at++] = (rest % 128) | 128;
+      bytes[at++] = rest;
+      before = number;
+    }
+    this.#length = at;
+    return bytes.subarray(start, at);
   }
-  return Buffer.from(bytes);
 }
 
 export function decodeNumbers(bytes: Buffer): number[] {

@@ -7,7 +7,7 @@ import { ITEM_BYTES } from '../../ledger/digest.ts';
 import { idText, type StoredId, storedId } from '../../ledger/ledger-ids.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { rowOrder } from '../store/row-order.ts';
-import { BulkRows, encodeNumbers } from '../store/stored-rows.ts';
+import { BulkRows, NumberLists } from '../store/stored-rows.ts';
 import type { Epochs } from './epochs.ts';
 import type { Owner } from './owner-sums.ts';
 import type { MigrationState, WriterState } from './state.ts';
@@ -36,10 +36,13 @@ export class LedgerUpdates {
   readonly #insertSpent;
   readonly #hasSpent;
   readonly #updates = {
-    places: [] as UpdatePlace[],
+    synchronizer: [] as number[],
+    recordTime: [] as Micros[],
     countedAt: [] as (Micros | null)[],
+    updateId: [] as string[],
     effectsEnd: [] as number[],
-    accounts: [] as Buffer[],
+    /** Of its movements. */
+    movementsEnd: [] as number[],
   };
   /** The effects of all of them, one after the other, and behind those of the update that is being applied. */
   #effects = new Int32Array(EFFECTS_MIN);
@@ -58,7 +61,8 @@ export class LedgerUpdates {
   readonly #byId = new Map<string, number[]>();
   #indexed = 0;
   /** The owners that the update being applied touches, and their amounts before it. */
-  #touched: { readonly owner: Owner; readonly unlocked: bigint; readonly locked: bigint }[] = [];
+  readonly #touched: Owner[] = [];
+  readonly #before: bigint[] = [];
 
   constructor(db: Database, { state, epochs }: { state: WriterState; epochs: Epochs }) {
     this.#state = state;
@@ -84,7 +88,8 @@ export class LedgerUpdates {
   touch(owner: Owner): void {
     if (owner.touched) return;
     owner.touched = true;
-    this.#touched.push({ owner, unlocked: owner.unlocked.amount, locked: owner.locked.amount });
+    this.#touched.push(owner);
+    this.#before.push(owner.unlocked.amount, owner.locked.amount);
   }
 
   /** Notes a create of a coin that counts; returns the place of its effect. */
@@ -129,15 +134,19 @@ export class LedgerUpdates {
     if (this.#passed.length > 0) this.#leaveOutPassed(from);
     if (update === null) this.#effectsEnd = from;
     else if (this.#effectsEnd > from) {
-      const { places, countedAt, effectsEnd, accounts } = this.#updates;
-      places.push(update.place);
+      const { synchronizer, recordTime, countedAt, updateId, effectsEnd, movementsEnd } = this.#updates;
+      synchronizer.push(update.place.synchronizer);
+      recordTime.push(update.place.recordTime);
       countedAt.push(update.countedAt);
+      updateId.push(update.place.updateId);
       effectsEnd.push(this.#effectsEnd);
-      accounts.push(encodeNumbers(this.#addMovements(migration).sort((a, b) => a - b)));
+      this.#addMovements(migration);
+      movementsEnd.push(this.#movements.account.length);
       this.#state.nextUpdateNo += 1;
     }
-    for (const { owner } of this.#touched) owner.touched = false;
-    this.#touched = [];
+    for (const owner of this.#touched) owner.touched = false;
+    this.#touched.length = 0;
+    this.#before.length = 0;
   }
 
   #leaveOutPassed(from: number): void {
@@ -148,32 +157,28 @@ export class LedgerUpdates {
     this.#passed = [];
   }
 
-  /** Returns the numbers of the accounts that the update moved. */
-  #addMovements(migration: MigrationState): number[] {
+  #addMovements(migration: MigrationState): void {
     const movements = this.#movements;
     const interval = this.#epochs.ofInterval(migration, migration.openSeq);
-    const accounts: number[] = [];
-    for (const { owner, unlocked: unlockedBefore, locked: lockedBefore } of this.#touched) {
-      const unlocked = owner.unlocked.amount - unlockedBefore;
-      const locked = owner.locked.amount - lockedBefore;
-      if (unlocked === 0n && locked === 0n) continue;
-      accounts.push(owner.no);
+    for (const [i, { no, unlocked, locked }] of this.#touched.entries()) {
+      const unlockedChange = unlocked.amount - this.#before[i * 2]!;
+      const lockedChange = locked.amount - this.#before[i * 2 + 1]!;
+      if (unlockedChange === 0n && lockedChange === 0n) continue;
       movements.epoch.push(interval);
-      movements.account.push(owner.no);
+      movements.account.push(no);
       movements.updateNo.push(this.no);
-      movements.unlocked.push(unlocked);
-      movements.locked.push(locked);
+      movements.unlocked.push(unlockedChange);
+      movements.locked.push(lockedChange);
     }
-    return accounts;
   }
 
   /** The effects that an update had when it was applied; null where none of that id changed a coin at that time. */
   effectsOf({ synchronizer, recordTime, updateId }: UpdatePlace): ReadonlySet<number> | null {
-    const { places } = this.#updates;
-    for (; this.#indexed < places.length; this.#indexed++)
-      getOrMake(this.#byId, places[this.#indexed]!.updateId, () => []).push(this.#indexed);
+    const updates = this.#updates;
+    for (; this.#indexed < updates.updateId.length; this.#indexed++)
+      getOrMake(this.#byId, updates.updateId[this.#indexed]!, () => []).push(this.#indexed);
     for (const i of this.#byId.get(updateId) ?? [])
-      if (places[i]!.synchronizer === synchronizer && places[i]!.recordTime === recordTime)
+      if (updates.synchronizer[i] === synchronizer && updates.recordTime[i] === recordTime)
         return new Set(this.#effectsAtIndex(i));
     const stored = this.#effectsAt.get(synchronizer, recordTime, storedId(updateId));
     if (stored === undefined) return null;
@@ -186,36 +191,35 @@ export class LedgerUpdates {
   }
 
   get #firstNo(): number {
-    return this.no - this.#updates.places.length;
+    return this.no - this.#updates.updateId.length;
   }
 
   /** The id of an update by its number. */
   idOf(no: number): string {
-    return this.#updates.places[no - this.#firstNo]?.updateId ?? idText(this.#idOf.get(no)!);
+    return this.#updates.updateId[no - this.#firstNo] ?? idText(this.#idOf.get(no)!);
   }
 
   flush(): void {
-    const { places, countedAt, accounts } = this.#updates;
-    for (const [i, { synchronizer, recordTime, updateId }] of places.entries()) {
-      const effects = Buffer.from(this.#effectsAtIndex(i).slice().buffer);
-      const place = [this.#firstNo + i, synchronizer, recordTime, countedAt[i]!] as const;
-      this.#insertUpdate.add(...place, storedId(updateId), effects, accounts[i]!);
+    const { synchronizer, recordTime, countedAt, updateId, movementsEnd } = this.#updates;
+    const { epoch, account, updateNo, unlocked, locked } = this.#movements;
+    const accounts = new NumberLists();
+    for (let i = 0; i < updateId.length; i++) {
+      const { buffer, byteOffset, byteLength } = this.#effectsAtIndex(i);
+      const moved = account.slice(movementsEnd[i - 1] ?? 0, movementsEnd[i]).sort((a, b) => a - b);
+      const when = [synchronizer[i]!, recordTime[i]!, countedAt[i]!] as const;
+      const effects = Buffer.from(buffer, byteOffset, byteLength);
+      this.#insertUpdate.add(this.#firstNo + i, ...when, storedId(updateId[i]!), effects, accounts.encode(moved));
     }
     this.#insertUpdate.finish();
-    const { epoch, account, updateNo, unlocked, locked } = this.#movements;
     const order = rowOrder(
       account,
       (_, at) => epoch[at]!,
       (no) => no,
     );
-    for (const i of order)
-      this.#insertMovement.add(
-        epoch[i]!,
-        account[i]!,
-        updateNo[i]!,
-        changeColumn(unlocked[i]!),
-        changeColumn(locked[i]!),
-      );
+    for (const i of order) {
+      const changes = [changeColumn(unlocked[i]!), changeColumn(locked[i]!)] as const;
+      this.#insertMovement.add(epoch[i]!, account[i]!, updateNo[i]!, ...changes);
+    }
     this.#insertMovement.finish();
     for (const idHash of this.#importsSpent) this.#insertSpent.run(idHash);
   }
