@@ -124,18 +124,34 @@ function parseExtra(extra: string): Extra {
   return (extra.startsWith('{"arguments"') ? parseExactJson(extra) : JSON.parse(extra)) as Extra;
 }
 
-/** A hash of `extra`, 32 bits, which is the same for equal content (docs/rules.md, rule 9) of either wire format. */
-export function extraHash(extra: string | null): number {
-  if (extra === null) return 0;
-  // Parties may come in any order. Numbers and optional values may be written in several ways, but only unusual arguments have them.
-  const text = extra.startsWith('{"arguments"') ? (comparableJson(parseExtra(extra)) ?? '') : extra;
-  let sum = 0;
-  for (const word of text.split('"')) {
-    let hash = 0x811c9dc5;
-    for (let i = 0; i < word.length; i++) hash = Math.imul(hash ^ word.charCodeAt(i), 0x01000193);
-    sum = (sum + Math.imul(hash ^ (hash >>> 15), 0x85ebca6b)) | 0;
-  }
-  return sum;
+/** 32 bits of what `extra` says: the same for equal content (docs/rules.md, rule 9) of either wire format. */
+export function extraHash(coin: CoinColumns, dso: string): number {
+  if (coin.extra === null) return 0;
+  const stored = parseExtra(coin.extra);
+  const { arguments: unusual, lock, observers = [], signatories } = stored.arguments ? usualExtra(coin, dso) : stored;
+  const usual = coin.owner === dso ? [DSO_WORD] : [DSO_WORD, OWNER_WORD];
+  const signed = signatories === undefined ? 0 : partiesHash(signatories) - partiesHash(usual);
+  const terms = unusual === undefined ? lock && JSON.stringify(lock) : canonicalJson(unusual);
+  return (signed + Math.imul(partiesHash(observers), 31) + textHash(terms ?? '')) | 0;
+}
+
+/** Its arguments as `comparableJson` writes them, which may be usual where those of the feed are not. */
+function usualExtra(coin: CoinColumns, dso: string): Extra {
+  const content = coinContent(coin, dso);
+  const text = comparableJson(content.createArguments) ?? '{}';
+  const extra = coinExtra({ ...coin, ...content, dso, arguments: parseExactJson(text) as Fields });
+  return parseExtra(extra ?? '{}');
+}
+
+/** The same for parties in another order, or named twice. */
+function partiesHash(words: readonly string[]): number {
+  return [...new Set(words)].reduce((sum, word) => (sum + textHash(word)) | 0, 0);
+}
+
+function textHash(text: string): number {
+  let hash = text.length;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  return Math.imul(hash ^ (hash >>> 15), 0x85ebca6b);
 }
 
 function canonicalArguments(coin: CoinColumns, parties: Parties, lock: Extra['lock']): Fields {

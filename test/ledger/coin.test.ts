@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type CoinContent, coinContent, sameCoin } from '../../src/ledger/coin.ts';
+import { type CoinContent, coinContent, extraHash, sameCoin } from '../../src/ledger/coin.ts';
 import type { Coin } from '../../src/ledger/update.ts';
 import {
   ALICE,
@@ -157,6 +157,7 @@ describe('the content rebuilt from columns, dso and extra', () => {
           observers: given.observers ?? [],
         };
         expect(sameCoin(scanCoin(given), ledgerApiCoin(turned), DSO)).toBe(true);
+        expect(extraHash(scanCoin(given), DSO)).toBe(extraHash(ledgerApiCoin(turned), DSO));
       }),
     );
   });
@@ -196,6 +197,8 @@ describe('two creates have the same content', () => {
   ])('%s: %s', (_name, coin, same) => {
     expect(sameCoin(base, coin, DSO)).toBe(same);
     expect(sameCoin(coin, base, DSO)).toBe(same);
+    // What is no part of it is in the coin's digest item.
+    if (same || base.extra !== coin.extra) expect(extraHash(coin, DSO) === extraHash(base, DSO)).toBe(same);
   });
 
   it('when an unknown Decimal is printed otherwise', () => {
@@ -271,6 +274,7 @@ describe('a number in an unknown key', () => {
   ])('%s and %s are the same: %s', (one, other, same) => {
     for (const [, line] of FORMATS) {
       expect(sameCoin(coinWith(one), coinWith(other, line), DSO)).toBe(same);
+      expect(extraHash(coinWith(one), DSO) === extraHash(coinWith(other, line), DSO)).toBe(same);
       expect(sameCoin(coinWith(other), coinWith(one, line), DSO)).toBe(same);
     }
   });

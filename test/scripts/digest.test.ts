@@ -64,7 +64,7 @@ describe('scripts/digest.py gives the digests that are stored', () => {
     expect(await compare(feed, { migrationId })).toBeGreaterThan(20);
   });
 
-  it('of a ledger that begins with a seed', async () => {
+  it('of a ledger that begins with a snapshot import', async () => {
     using directory = temporaryDirectory();
     const ledger = linesOf(parseLedger('00:01 : +a alice 10 ; +b bob 5\n00:12 : -a\n00:31 : -b\n00:41 :'), 'scan');
     const recordTime = '2025-02-12T00:10:00.000000Z';

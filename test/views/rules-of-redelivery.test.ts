@@ -3,7 +3,7 @@ import type { ReplayResult } from '../../src/ingest/replay-files.ts';
 import type { HistoryItem } from '../support/ledger/history.ts';
 import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
-import { seedMark } from '../support/scan/active-contracts.ts';
+import { importMarker } from '../support/scan/active-contracts.ts';
 import { expectCase, ledgerCases, outcome } from '../support/views/outcome.ts';
 import { type Format, linesOf, replayInto } from '../support/views/replayed.ts';
 import { dumpViews } from '../support/views/views-dump.ts';
@@ -138,9 +138,9 @@ describe('rule 5: an import that comes after its migration has begun', () => {
       expect(await lastReplay(...replays)).toMatchObject({ halted: null, counts: { importsLate: creates.length } });
   });
 
-  it('is skipped in a migration that began with a seed, which does not say what was active before', async () => {
+  it('is skipped in a migration that began with a snapshot import, which does not say what was active before', async () => {
     using directory = temporaryDirectory();
-    const mark = seedMark(1, '2025-02-12T00:05:00Z');
+    const mark = importMarker(1, '2025-02-12T00:05:00Z');
     const all = linesOf(parseLedger('import m1 : +x xavier 1\n00:01 m1 : -x\n00:11 m1 : +a alice 10'), 'scan');
     await replayInto(directory.at('data'), [directory.writeLines('first.ndjson', [mark, all[2]!])]);
     const whole = directory.writeLines('whole.ndjson', all);

@@ -16,9 +16,7 @@ export function startAnswers(
   const threads = startReaderThreads(options);
   const rankings = createRankings();
   return {
-    async json(question, signalOf) {
-      return orElsewhere(near.json(question), () => threads.json(question, signalOf()));
-    },
+    json: (question, signalOf) => orElsewhere(near.json(question), () => threads.json(question, signalOf())),
     async table(question, form, signalOf) {
       // Others may wait for the same ranking, so it is computed even where this client goes away.
       const ranked = rankings.over(eventLoop, threads.ranking);

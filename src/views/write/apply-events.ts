@@ -186,7 +186,8 @@ function archiveCoin(applying: Applying, event: ArchivedContract, coin: PendingC
   const { owner } = coin;
   batch.owners.touch(owner);
   batch.updates.touch(owner);
-  if (coin.createdSeq === 1) batch.updates.addSpent(event.idHash);
+  // A late import is judged only where no snapshot import came first.
+  if (coin.createdSeq === 1 && migration.importedAt === null) batch.updates.addSpent(event.idHash);
   if (isPending(coin) && coin.creator === batch.updates.no) batch.updates.passThrough(coin.effect);
   else batch.updates.addArchived(event, items);
   const kind = terms.locked ? 'locked' : 'unlocked';

@@ -19,19 +19,12 @@ interface UpdatePlace {
   readonly updateId: string;
 }
 
-/** An update that waits for the commit. */
-interface PendingUpdate extends UpdatePlace {
-  /** Null where it is the record time. */
-  readonly countedAt: Micros | null;
-  readonly effectsEnd: number;
-  readonly accounts: Buffer;
-}
-
 const EFFECTS_MIN = 1024;
 
 /**
  * The updates that changed a coin, and the movements that they made. An update is known by its effects: 32 bits for each coin that it
- * creates and each that it archives, but for those that only pass through. So it is the same in every view that shows these.
+ * creates and each that it archives, but for those that only pass through. So it is the same in every view that shows these. What waits
+ * for the commit is in columns: objects for it would take several times as much memory.
  */
 export class LedgerUpdates {
   readonly #batch: Pick<Batch, 'state' | 'epochs'>;
@@ -41,7 +34,15 @@ export class LedgerUpdates {
   readonly #insertMovement: BulkRows;
   readonly #insertSpent;
   readonly #hasSpent;
-  #updates: PendingUpdate[] = [];
+  readonly #updates = {
+    synchronizer: [] as number[],
+    recordTime: [] as Micros[],
+    countedAt: [] as (Micros | null)[],
+    updateId: [] as string[],
+    effectsEnd: [] as number[],
+    /** Of its movements. */
+    movementsEnd: [] as number[],
+  };
   /** The effects of all of them, one after the other, and behind those of the update that is being applied. */
   #effects = new Int32Array(EFFECTS_MIN);
   #effectsEnd = 0;
@@ -59,7 +60,8 @@ export class LedgerUpdates {
   readonly #byId = new Map<string, number[]>();
   #indexed = 0;
   /** The owners that the update being applied touches, and their amounts before it. */
-  #touched: { readonly owner: Owner; readonly unlocked: bigint; readonly locked: bigint }[] = [];
+  readonly #touched: Owner[] = [];
+  readonly #before: bigint[] = [];
 
   constructor(db: Database, batch: Pick<Batch, 'state' | 'epochs'>) {
     this.#batch = batch;
@@ -83,7 +85,8 @@ export class LedgerUpdates {
   touch(owner: Owner): void {
     if (owner.touched) return;
     owner.touched = true;
-    this.#touched.push({ owner, unlocked: owner.unlocked.amount, locked: owner.locked.amount });
+    this.#touched.push(owner);
+    this.#before.push(owner.unlocked.amount, owner.locked.amount);
   }
 
   /** Notes a create of a coin that counts; returns the place of its effect. */
@@ -118,19 +121,25 @@ export class LedgerUpdates {
     return this.#importsSpent.has(idHash) || this.#hasSpent.get(idHash) === 1;
   }
 
-  /** Ends the update that is applied; an import has neither a row nor movements. */
-  end(migration: MigrationState, update: Omit<PendingUpdate, 'effectsEnd' | 'accounts'> | null): void {
-    const from = this.#updates.at(-1)?.effectsEnd ?? 0;
+  /** Ends the update that is applied; an import has neither a row nor movements. `countedAt`: null where it is the record time. */
+  end(migration: MigrationState, update: (UpdatePlace & { readonly countedAt: Micros | null }) | null): void {
+    const from = this.#updates.effectsEnd.at(-1) ?? 0;
     if (this.#passed.length > 0) this.#leaveOutPassed(from);
     if (update === null) this.#effectsEnd = from;
     else if (this.#effectsEnd > from) {
-      const { synchronizer, recordTime, updateId, countedAt } = update;
-      const accounts = encodeNumbers(this.#addMovements(migration).sort((a, b) => a - b));
-      this.#updates.push({ synchronizer, recordTime, updateId, countedAt, effectsEnd: this.#effectsEnd, accounts });
+      const { synchronizer, recordTime, countedAt, updateId, effectsEnd, movementsEnd } = this.#updates;
+      synchronizer.push(update.synchronizer);
+      recordTime.push(update.recordTime);
+      countedAt.push(update.countedAt);
+      updateId.push(update.updateId);
+      effectsEnd.push(this.#effectsEnd);
+      this.#addMovements(migration);
+      movementsEnd.push(this.#movements.account.length);
       this.#batch.state.nextUpdateNo += 1;
     }
-    for (const { owner } of this.#touched) owner.touched = false;
-    this.#touched = [];
+    for (const owner of this.#touched) owner.touched = false;
+    this.#touched.length = 0;
+    this.#before.length = 0;
   }
 
   #leaveOutPassed(from: number): void {
@@ -141,31 +150,28 @@ export class LedgerUpdates {
     this.#passed = [];
   }
 
-  #addMovements(migration: MigrationState): number[] {
+  #addMovements(migration: MigrationState): void {
     const movements = this.#movements;
     const interval = this.#batch.epochs.ofInterval(migration, migration.openSeq);
-    const accounts: number[] = [];
-    for (const { owner, unlocked: unlockedBefore, locked: lockedBefore } of this.#touched) {
-      const unlocked = owner.unlocked.amount - unlockedBefore;
-      const locked = owner.locked.amount - lockedBefore;
-      if (unlocked === 0n && locked === 0n) continue;
-      accounts.push(owner.no);
+    for (const [i, { no, unlocked, locked }] of this.#touched.entries()) {
+      const unlockedChange = unlocked.amount - this.#before[i * 2]!;
+      const lockedChange = locked.amount - this.#before[i * 2 + 1]!;
+      if (unlockedChange === 0n && lockedChange === 0n) continue;
       movements.epoch.push(interval);
-      movements.account.push(owner.no);
+      movements.account.push(no);
       movements.updateNo.push(this.no);
-      movements.unlocked.push(unlocked);
-      movements.locked.push(locked);
+      movements.unlocked.push(unlockedChange);
+      movements.locked.push(lockedChange);
     }
-    return accounts;
   }
 
   /** The effects that an update had when it was applied; null where none of that id changed a coin at that time. */
   effectsOf({ synchronizer, recordTime, updateId }: UpdatePlace): ReadonlySet<number> | null {
     const updates = this.#updates;
-    for (; this.#indexed < updates.length; this.#indexed++)
-      getOrMake(this.#byId, updates[this.#indexed]!.updateId, () => []).push(this.#indexed);
+    for (; this.#indexed < updates.updateId.length; this.#indexed++)
+      getOrMake(this.#byId, updates.updateId[this.#indexed]!, () => []).push(this.#indexed);
     for (const i of this.#byId.get(updateId) ?? [])
-      if (updates[i]!.synchronizer === synchronizer && updates[i]!.recordTime === recordTime)
+      if (updates.synchronizer[i] === synchronizer && updates.recordTime[i] === recordTime)
         return new Set(this.#effectsAtIndex(i));
     const stored = this.#effectsAt.get(synchronizer, recordTime, storedId(updateId));
     if (stored === undefined) return null;
@@ -173,40 +179,44 @@ export class LedgerUpdates {
   }
 
   #effectsAtIndex(i: number): Int32Array {
-    return this.#effects.slice(this.#updates[i - 1]?.effectsEnd ?? 0, this.#updates[i]!.effectsEnd);
+    const { effectsEnd } = this.#updates;
+    return this.#effects.subarray(effectsEnd[i - 1] ?? 0, effectsEnd[i]);
   }
 
   get #firstNo(): number {
-    return this.no - this.#updates.length;
+    return this.no - this.#updates.updateId.length;
   }
 
   idOf(no: number): string {
-    return this.#updates[no - this.#firstNo]?.updateId ?? idText(this.#idOf.get(no)!);
+    return this.#updates.updateId[no - this.#firstNo] ?? idText(this.#idOf.get(no)!);
   }
 
   flush(): void {
-    for (const [i, { synchronizer, recordTime, countedAt, updateId, accounts }] of this.#updates.entries()) {
-      const place = [this.#firstNo + i, synchronizer, recordTime, countedAt, storedId(updateId)] as const;
-      this.#insertUpdate.add(...place, Buffer.from(this.#effectsAtIndex(i).buffer), accounts);
+    const { synchronizer, recordTime, countedAt, updateId, movementsEnd } = this.#updates;
+    const { epoch, account, updateNo, unlocked, locked } = this.#movements;
+    for (let i = 0; i < updateId.length; i++) {
+      const { buffer, byteOffset, byteLength } = this.#effectsAtIndex(i);
+      const moved = account.slice(movementsEnd[i - 1] ?? 0, movementsEnd[i]).sort((a, b) => a - b);
+      const when = [synchronizer[i]!, recordTime[i]!, countedAt[i]!] as const;
+      const effects = Buffer.from(buffer, byteOffset, byteLength);
+      this.#insertUpdate.add(this.#firstNo + i, ...when, storedId(updateId[i]!), effects, encodeNumbers(moved));
     }
     this.#insertUpdate.finish();
-    const { epoch, account, updateNo, unlocked, locked } = this.#movements;
     const order = rowOrder(
       account,
       (_, at) => epoch[at]!,
       (no) => no,
     );
     for (const i of order) {
-      const change = [changeColumn(unlocked[i]!), changeColumn(locked[i]!)] as const;
-      this.#insertMovement.add(epoch[i]!, account[i]!, updateNo[i]!, ...change);
+      const changes = [changeColumn(unlocked[i]!), changeColumn(locked[i]!)] as const;
+      this.#insertMovement.add(epoch[i]!, account[i]!, updateNo[i]!, ...changes);
     }
     this.#insertMovement.finish();
     for (const idHash of this.#importsSpent) this.#insertSpent.run(idHash);
   }
 
   afterCommit(): void {
-    this.#updates = [];
-    for (const column of Object.values(this.#movements)) column.length = 0;
+    for (const column of [...Object.values(this.#updates), ...Object.values(this.#movements)]) column.length = 0;
     this.#effects = new Int32Array(EFFECTS_MIN);
     this.#effectsEnd = 0;
     this.#importsSpent.clear();
@@ -221,8 +231,9 @@ function itemWord(items: Uint8Array, item: number): number {
 }
 
 /** The digest item says nothing of a lock, and of signatories and observers. */
-function createdEffect({ item, extra }: NewCoin, items: Uint8Array): number {
-  return itemWord(items, item) ^ extraHash(extra);
+function createdEffect(coin: NewCoin, items: Uint8Array): number {
+  const word = itemWord(items, coin.item);
+  return coin.extra === null ? word : word ^ extraHash({ ...coin, entity: coin.kind }, coin.origin.dso);
 }
 
 /** A signed number of units. */

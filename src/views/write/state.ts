@@ -32,9 +32,9 @@ export interface MigrationState {
   timeReached: Micros | null;
   updateTime: Micros | null;
   nextGrid: Micros | null;
-  seededAt: Micros | null;
-  seedTimes: Readonly<Record<string, Micros>>;
-  seedOffset: number | null;
+  importedAt: Micros | null;
+  importTimes: Readonly<Record<string, Micros>>;
+  importOffset: number | null;
   readonly movementsSince: Micros | null;
   contracts: number;
   owners: number;
@@ -43,7 +43,7 @@ export interface MigrationState {
   readonly synchronizers: Map<string, SynchronizerState>;
 }
 
-/** Of a migration with imports of a seed whose mark has not come: nothing of it may be served. */
+/** Of a migration with a snapshot import whose marker has not come: nothing of it may be served. */
 export const UNFINISHED_IMPORT: Micros = -1;
 
 /** All that the writer keeps in memory besides its caches; see `setting` in views-schema.ts. Every part is stored in the transaction that changes it. */
@@ -61,8 +61,8 @@ export interface WriterState {
   nextSynchronizer: number;
 }
 
-type MigrationRow = Omit<MigrationState, 'stored' | 'unlocked' | 'locked' | 'synchronizers' | 'seedTimes'> &
-  Readonly<Record<'unlocked' | 'locked' | 'seedTimes', string>> & { readonly openEpoch: number };
+type MigrationRow = Omit<MigrationState, 'stored' | 'unlocked' | 'locked' | 'synchronizers' | 'importTimes'> &
+  Readonly<Record<'unlocked' | 'locked' | 'importTimes', string>> & { readonly openEpoch: number };
 type SynchronizerRow = Omit<SynchronizerState, 'newIds' | 'unseen' | 'changed'> &
   Readonly<Record<'migrationId' | 'unseen', number>> & { readonly name: string };
 type SettingRow = Omit<WriterState, 'dsoPinned' | 'followed' | 'migrations' | 'lanes'> & {
@@ -86,7 +86,7 @@ function loadMigrations(db: Database): Map<number, MigrationState> {
   const migrations = new Map<number, MigrationState>();
   const rows = db.prepare<[], MigrationRow>(
     `SELECT m.migration_id AS migrationId, open_seq AS openSeq, open_epoch AS openEpoch, coin, time_reached AS timeReached,
-       update_time AS updateTime, next_grid AS nextGrid, seeded_at AS seededAt, seed_times AS seedTimes, seed_offset AS seedOffset,
+       update_time AS updateTime, next_grid AS nextGrid, seeded_at AS importedAt, seed_times AS importTimes, seed_offset AS importOffset,
        movements_since AS movementsSince,
        coalesce(contracts, 0) AS contracts, coalesce(owners, 0) AS owners,
        coalesce(unlocked, '0') AS unlocked, coalesce(locked, '0') AS locked,
@@ -100,8 +100,8 @@ function loadMigrations(db: Database): Map<number, MigrationState> {
     const unlocked = parseColumn('supply.unlocked', row.unlocked, BigInt);
     const locked = parseColumn('supply.locked', row.locked, BigInt);
     const stored = { openSeq: row.openSeq, openEpoch };
-    const seedTimes = parseColumn<Record<string, Micros>>('migration.seed_times', row.seedTimes, JSON.parse);
-    migrations.set(row.migrationId, { ...row, unlocked, locked, stored, seedTimes, synchronizers: new Map() });
+    const importTimes = parseColumn<Record<string, Micros>>('migration.seed_times', row.importTimes, JSON.parse);
+    migrations.set(row.migrationId, { ...row, unlocked, locked, stored, importTimes, synchronizers: new Map() });
   }
   const synchronizers = db.prepare<[], SynchronizerRow>(
     `SELECT migration_id AS migrationId, synchronizer_id AS name, no, first_time AS firstTime, record_time AS recordTime,
@@ -130,9 +130,9 @@ export function newMigration(migrationId: number): MigrationState {
     timeReached: null,
     updateTime: null,
     nextGrid: null,
-    seededAt: null,
-    seedTimes: {},
-    seedOffset: null,
+    importedAt: null,
+    importTimes: {},
+    importOffset: null,
     movementsSince: null,
     contracts: 0,
     owners: 0,
@@ -155,7 +155,7 @@ export function createStateSaver(
   const followed = db.prepare('UPDATE setting SET followed = ?');
   const migration = db.prepare(
     `INSERT OR REPLACE INTO migration VALUES (@migrationId, @openSeq, @openEpoch, @coin, @timeReached, @updateTime, @nextGrid,
-       @seededAt, @times, @seedOffset, @movementsSince)`,
+       @importedAt, @times, @importOffset, @movementsSince)`,
   );
   const synchronizer = db.prepare(
     `INSERT OR REPLACE INTO synchronizer VALUES (@migrationId, @name, @no, @firstTime, @recordTime, @storedIds, @repairs, @unseen)`,
@@ -169,7 +169,7 @@ export function createStateSaver(
     for (const each of state.migrations.values()) {
       const { migrationId, openSeq } = each;
       each.stored = { openSeq, openEpoch: epochs.ofInterval(each, openSeq) };
-      migration.run({ ...each, ...each.stored, times: JSON.stringify(each.seedTimes) });
+      migration.run({ ...each, ...each.stored, times: JSON.stringify(each.importTimes) });
       for (const [name, last] of each.synchronizers) {
         if (!last.changed) continue;
         lastUpdates.save(migrationId, name, last);
