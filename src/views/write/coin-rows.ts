@@ -79,34 +79,35 @@ const ofOwner = ({ owner }: { readonly owner: Owner }): number => owner.no;
 const ofNo = ({ no }: { readonly no: number }): number => no;
 const ofSeq = ({ archivedSeq }: SpentRow): number => archivedSeq;
 
-/** Template ids as the feed writes them, with their package names; few, so all are kept in memory. */
+/** Template ids as the feed writes them, with their package names, numbered by first appearance; few, so all are kept in memory. */
 export class Templates {
   readonly #numbers: Map<string, number>;
   readonly #insert;
-  #stored: number;
+  #added: CoinOrigin[] = [];
   #last: { readonly origin: CoinOrigin; readonly no: number } | null = null;
 
   constructor(db: Database) {
-    const rows = db.prepare<[], [number, string, string]>('SELECT id, template_id, package_name FROM template').raw();
-    this.#numbers = new Map(rows.all().map(([id, ...name]) => [JSON.stringify(name), id]));
-    this.#stored = this.#numbers.size;
+    const rows = db.prepare<[], [string, number]>('SELECT template_id || char(10) || package_name, id FROM template');
+    this.#numbers = new Map(rows.raw().all());
     this.#insert = db.prepare('INSERT INTO template VALUES (?, ?, ?)');
   }
 
-  /** The number of a template, by first appearance in the feed. */
   numberOf(origin: CoinOrigin): number {
     if (this.#last?.origin === origin) return this.#last.no;
-    const name = JSON.stringify([origin.templateId, origin.packageName]);
+    const name = `${origin.templateId}\n${origin.packageName}`;
+    if (!this.#numbers.has(name)) this.#added.push(origin);
     const no = getOrMake(this.#numbers, name, () => this.#numbers.size + 1);
     this.#last = { origin, no };
     return no;
   }
 
   flush(): void {
-    for (const [name, no] of this.#numbers) if (no > this.#stored) this.#insert.run(no, ...JSON.parse(name));
+    const stored = this.#numbers.size - this.#added.length;
+    for (const [i, { templateId, packageName }] of this.#added.entries())
+      this.#insert.run(stored + i + 1, templateId, packageName);
   }
 
   afterCommit(): void {
-    this.#stored = this.#numbers.size;
+    this.#added = [];
   }
 }

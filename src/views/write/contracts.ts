@@ -129,12 +129,10 @@ export class Contracts {
   }
 
   /** The active coin with that event's id in that migration. */
-  find({ idHash, contractId }: ContractEvent, migrationId: number): PendingCoin | StoredCoin | undefined {
-    const created = (coin: PendingCoin): boolean =>
-      isActiveIn(coin, migrationId) && coin.create.contractId === contractId;
-    const fetched = (coin: StoredCoin): boolean => isActiveIn(coin, migrationId) && coin.contractId === contractId;
+  find(event: ContractEvent, migrationId: number): PendingCoin | StoredCoin | undefined {
     return (
-      this.#createdIndex.find(idHash, this.created, created) ?? this.#fetchedIndex.find(idHash, this.#fetched, fetched)
+      activeIn(this.#createdIndex, this.created, event, migrationId) ??
+      activeIn(this.#fetchedIndex, this.#fetched, event, migrationId)
     );
   }
 
@@ -161,8 +159,7 @@ export class Contracts {
   wasArchived({ idHash, contractId }: ContractEvent, owner: Owner, from: number): boolean {
     const isMeant = (coin: PendingCoin | ArchivedCoin): boolean =>
       coin.archivedSeq >= from && coin.owner.no === owner.no;
-    const created = (coin: PendingCoin): boolean => isMeant(coin) && coin.create.contractId === contractId;
-    if (this.#createdIndex.find(idHash, this.created, created) !== undefined) return true;
+    if (this.created.some((coin) => isMeant(coin) && coin.create.contractId === contractId)) return true;
     const ofHash = this.archived.filter((coin) => coin.idHash === idHash && isMeant(coin));
     if (ofHash.some(({ no }) => contractIdOf(this.#idText.get(no)!) === contractId)) return true;
     for (const text of this.#spentIds.iterate(owner.no, from)) if (contractIdOf(text) === contractId) return true;
@@ -182,7 +179,6 @@ export class Contracts {
     this.archived.push({ no, idHash, owner, createdSeq, createdAt, expiry, archivedSeq });
   }
 
-  /** Called after the commit, when everything is in views.db. */
   afterCommit(): void {
     this.#active.change((numbers) => {
       for (const { idHash, no } of this.archived) numbers.remove(idHash, no);
@@ -208,8 +204,18 @@ export function isActive({ archivedSeq }: PendingCoin | StoredCoin): boolean {
   return archivedSeq === 0;
 }
 
-function isActiveIn({ archivedSeq, owner }: PendingCoin | StoredCoin, migrationId: number): boolean {
-  return archivedSeq === 0 && owner.migration.migrationId === migrationId;
+function activeIn<Coin extends PendingCoin | StoredCoin>(
+  index: HashIndex,
+  coins: readonly Coin[],
+  { idHash, contractId }: ContractEvent,
+  migrationId: number,
+): Coin | undefined {
+  for (let slot = index.first(idHash); slot >= 0; slot = index.next(idHash, slot)) {
+    const coin = coins[index.number(slot)]!;
+    if (!isActive(coin) || coin.owner.migration.migrationId !== migrationId) continue;
+    if ((isPending(coin) ? coin.create.contractId : coin.contractId) === contractId) return coin;
+  }
+  return undefined;
 }
 
 /** With more counterfeits than these, each id is looked up. */
@@ -338,15 +344,6 @@ export class HashIndex {
 
   next(idHash: number, slot: number): number {
     return this.#from(idHash | 0, (slot + 1) & (this.#capacity - 1));
-  }
-
-  /** The first of some coins, whose places are the numbers, that has that hash and is meant. */
-  find<Coin>(idHash: number, coins: readonly Coin[], isMeant: (coin: Coin) => boolean): Coin | undefined {
-    for (let slot = this.first(idHash); slot >= 0; slot = this.next(idHash, slot)) {
-      const coin = coins[this.number(slot)]!;
-      if (isMeant(coin)) return coin;
-    }
-    return undefined;
   }
 
   number(slot: number): number {

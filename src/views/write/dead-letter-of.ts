@@ -2,7 +2,7 @@ import { bytesOf, type DecodedBatch, type DecodedMessage, lengthOf, sha256Of } f
 import type { BrokenContainer, NamedSource } from '../../feed/source.ts';
 import type { BadUpdate } from '../../ledger/bad-update.ts';
 import type { Micros } from '../../ledger/time.ts';
-import { type DeadLetter, type DeadLetterKind, kindOf } from '../store/dead-letter-store.ts';
+import { type DeadLetter, type DeadLetterKind, type DeadLetters, kindOf } from '../store/dead-letter-store.ts';
 import { UnknownContract } from './apply-events.ts';
 
 /** What halts whatever the policy: otherwise everything after these would be left out too, or put in the wrong place. */
@@ -13,12 +13,15 @@ export function deadLetterOf(
   batch: DecodedBatch,
   message: DecodedMessage,
   bad: BadUpdate,
-  { source, now, leftOut }: { source: NamedSource; now: Micros; leftOut: (contractId: string) => number | null },
+  { source, now, deadLetters }: { source: NamedSource; now: Micros; deadLetters: DeadLetters },
 ): Omit<DeadLetter, 'id' | 'decision'> {
+  // An archive may be bad only because the earlier update with its create was left out.
+  const cause = bad instanceof UnknownContract ? deadLetters.leftOut(bad.contractId) : null;
   const location = { lane: message.lane, offset: message.offset, resumeToken: message.resumeToken };
   return {
     kind: kindOf(bad.code),
-    ...causeOf(bad, leftOut),
+    code: cause === null ? bad.code : 'create_left_out',
+    reason: bad.message + (cause === null ? '' : `; dead letter ${cause}, which was left out, names this contract`),
     source: source.name,
     sourceKind: source.kind.kind,
     ...location,
@@ -57,15 +60,6 @@ export function containerDeadLetter(
     bytes: Buffer.alloc(0),
     createdAt: now,
   };
-}
-
-/** An archive may be bad only because the earlier update with its create was left out. */
-function causeOf(bad: BadUpdate, leftOut: (contractId: string) => number | null): Pick<DeadLetter, 'code' | 'reason'> {
-  const { code, message } = bad;
-  const cause = bad instanceof UnknownContract ? leftOut(bad.contractId) : null;
-  if (cause === null) return { code, reason: message };
-  const reason = `${message}; dead letter ${cause}, which was left out, names this contract`;
-  return { code: 'create_left_out', reason };
 }
 
 const NO_IDENTITY = { migrationId: null, updateId: null, recordTime: null };

@@ -202,12 +202,7 @@ export class LedgerUpdates {
       this.#insertUpdate.add(this.#firstNo + i, ...when, storedId(updateId[i]!), effects, encodeNumbers(moved));
     }
     this.#insertUpdate.finish();
-    const order = rowOrder(
-      account,
-      (_, at) => epoch[at]!,
-      (no) => no,
-    );
-    for (const i of order) {
+    for (const i of rowOrder(account, (_, at) => epoch[at]!, Number)) {
       const changes = [changeColumn(unlocked[i]!), changeColumn(locked[i]!)] as const;
       this.#insertMovement.add(epoch[i]!, account[i]!, updateNo[i]!, ...changes);
     }
@@ -246,17 +241,14 @@ export function hasEffect(effects: ReadonlySet<number> | null, { item }: Archive
   return effects?.has(itemWord(items, item)) ?? false;
 }
 
-/** A create of a redelivery that the update did not have, or 'lacks' one that it had; null where all are the same. */
-type Difference = { readonly event: NewCoin } | 'lacks' | null;
-
 /**
- * Compares a redelivery with the effects that its update had. `counts`: whether a create counts. An archive that was no effect may be
- * of a coin that does not count: it is left to the caller.
+ * Compares a redelivery with the effects of its update: a create that is none of them, or 'lacks' one of them; null where all are the same.
+ * `counts`: whether a create counts. An archive that was no effect may be of a coin that does not count: it is left to the caller.
  */
 export function differenceOf(
   { events }: UpdateContent,
   { items, effects, counts }: { items: Uint8Array; effects: ReadonlySet<number>; counts: (event: NewCoin) => boolean },
-): Difference {
+): { readonly event: NewCoin } | 'lacks' | null {
   const shown = new Set<number>();
   const archived = new Set<string>();
   for (const event of events.toReversed()) {

@@ -4,7 +4,6 @@ import { idText, type StoredId, storedId, storedIdHash } from '../../ledger/ledg
 import type { OpenRound } from '../../ledger/update.ts';
 import { COUNTERFEIT_HASHES_MAX } from './contracts.ts';
 
-/** An open mining round active now. */
 interface ActiveRound extends OpenRound, Pick<ContractEvent, 'idHash' | 'contractId'> {
   readonly migrationId: number;
 }

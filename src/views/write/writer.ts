@@ -223,8 +223,8 @@ export class ViewsWriter implements Disposable {
 
   /** Commits what was applied and the dead letter of the message after it, in one transaction. */
   #stopAt(batch: DecodedBatch, { at, bad }: BadMessage, now: Micros): DeadLetter {
-    const leftOut = (contractId: string): number | null => this.deadLetters.leftOut(contractId);
-    const deadLetter = deadLetterOf(batch, messageAt(batch, at), bad, { source: this.#begun, now, leftOut });
+    const { deadLetters } = this;
+    const deadLetter = deadLetterOf(batch, messageAt(batch, at), bad, { source: this.#begun, now, deadLetters });
     const halts = this.options.onBadUpdate === 'halt' || HALTS_ALWAYS.has(deadLetter.kind);
     const { lanes } = this.#batch.state;
     if (!halts) movePast(lanes, positionsAfter(lanes, batch, { from: at, to: at + 1 }));
