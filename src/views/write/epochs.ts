@@ -1,7 +1,6 @@
 import type { Database } from 'better-sqlite3';
-import { hasEpoch, withEpoch } from '../store/account-epochs.ts';
+import { type EpochBits, hasEpoch, withEpoch } from '../store/account-epochs.ts';
 import { BulkRows } from '../store/stored-rows.ts';
-import type { Owner } from './owner-sums.ts';
 
 /** Creates and archives of coins after which an epoch is closed: measured; with more, its pages do not stay in the cache. */
 export const EPOCH_EVENTS = 500_000;
@@ -12,7 +11,7 @@ const EVENTS_PER_GONE_MIN = 250;
 /** Of that many events, 50,000 rows of `held` are looked at in one transaction to clear an epoch: some 50 ms. */
 const EVENTS_PER_CLEARED_ROW = 10;
 
-type AccountEpochs = Pick<Owner, 'no' | 'epochs'>;
+type AccountEpochs = { readonly no: number; epochs: EpochBits };
 
 /** The interval that was open at a migration's last commit, and its epoch; 0 where there was none. */
 export type StoredInterval = Readonly<Record<'openSeq' | 'openEpoch', number>>;

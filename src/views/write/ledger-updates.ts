@@ -8,9 +8,9 @@ import { idText, type StoredId, storedId } from '../../ledger/ledger-ids.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { rowOrder } from '../store/row-order.ts';
 import { BulkRows, encodeNumbers } from '../store/stored-rows.ts';
-import type { Batch } from './batch.ts';
+import type { Epochs } from './epochs.ts';
 import type { Owner } from './owner-sums.ts';
-import type { MigrationState } from './state.ts';
+import type { MigrationState, WriterState } from './state.ts';
 
 /** Where and when an update was applied; `synchronizer`: its number. */
 interface UpdatePlace {
@@ -27,7 +27,7 @@ const EFFECTS_MIN = 1024;
  * for the commit is in columns: objects for it would take several times as much memory.
  */
 export class LedgerUpdates {
-  readonly #batch: Pick<Batch, 'state' | 'epochs'>;
+  readonly #batch: { state: WriterState; epochs: Epochs };
   readonly #effectsAt;
   readonly #idOf;
   readonly #insertUpdate: BulkRows;
@@ -63,7 +63,7 @@ export class LedgerUpdates {
   readonly #touched: Owner[] = [];
   readonly #before: bigint[] = [];
 
-  constructor(db: Database, batch: Pick<Batch, 'state' | 'epochs'>) {
+  constructor(db: Database, batch: { state: WriterState; epochs: Epochs }) {
     this.#batch = batch;
     this.#effectsAt = db
       .prepare<[number, Micros, StoredId], Buffer>(

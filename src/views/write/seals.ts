@@ -2,9 +2,12 @@ import type { Database } from 'better-sqlite3';
 import { changesHash, firstDigest, nextDigest } from '../../ledger/digest.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { BulkRows } from '../store/stored-rows.ts';
-import type { Batch } from './batch.ts';
+import type { Epochs } from './epochs.ts';
+import type { LedgerUpdates } from './ledger-updates.ts';
+import type { OpenItems } from './open-items.ts';
+import type { Owners } from './owner-sums.ts';
 import { furthestOf } from './source-start.ts';
-import type { MigrationState } from './state.ts';
+import type { MigrationState, WriterState } from './state.ts';
 
 /** The snapshots that one transaction seals; those of a longer gap are committed in parts (docs/rules.md, rule 6). */
 export const SNAPSHOTS_MAX = 10_000;
@@ -23,9 +26,12 @@ export interface SealedRun {
   readonly changes: Buffer | null;
 }
 
+type Parts = { owners: Owners; items: OpenItems; epochs: Epochs; updates: LedgerUpdates };
+type SealedState = { state: WriterState; seals: Seals };
+
 /** Snapshots sealed in this batch. Sealing is a row, a version for each owner changed, and the next interval; nothing is copied. */
 export class Seals {
-  readonly #of: Pick<Batch, 'owners' | 'items' | 'epochs' | 'updates'>;
+  readonly #of: Parts;
   /** The digest of each migration's newest snapshot on the grid. */
   readonly #digests = new Map<number, Buffer>();
   readonly #storedDigest;
@@ -36,7 +42,7 @@ export class Seals {
   readonly #runs: SealedRun[] = [];
   #nextNo: number;
 
-  constructor(db: Database, of: Pick<Batch, 'owners' | 'items' | 'epochs' | 'updates'>) {
+  constructor(db: Database, of: Parts) {
     this.#of = of;
     this.#storedDigest = db
       .prepare<[number], Buffer>(
@@ -138,10 +144,7 @@ export function sealGrid(
 }
 
 /** Seals as much of a gap as the transaction has room for, as a checkpoint within the gap does. */
-export function sealPart(
-  { state, seals }: Pick<Batch, 'state' | 'seals'>,
-  { migrationId, first, periodUs }: SealedRun,
-): void {
+export function sealPart({ state, seals }: SealedState, { migrationId, first, periodUs }: SealedRun): void {
   const migration = state.migrations.get(migrationId)!;
   const end = first + (SNAPSHOTS_MAX - seals.pending - 1) * periodUs;
   sealGrid(seals, migration, { end, inclusive: true, periodUs });
@@ -160,12 +163,7 @@ export type ForceOutcome =
  * Seals a snapshot at the largest record time applied in the newest migration that has an update other than an import
  * (docs/rules.md, rule 12). The caller has nothing pending, and commits.
  */
-export function sealNow(
-  db: Database,
-  { state, seals }: Pick<Batch, 'state' | 'seals'>,
-  periodUs: number,
-  maySeal: boolean,
-): ForceOutcome {
+export function sealNow(db: Database, { state, seals }: SealedState, periodUs: number, maySeal: boolean): ForceOutcome {
   const last = furthestOf(state, 'updateTime');
   if (last === null) return { kind: 'nothing_applied' };
   const { migrationId, recordTime } = last;
