@@ -17,11 +17,11 @@ export function rowOrder<Row>(
     for (let i = 0; i < length; i++) words[i] = key(rows[i]!, i);
     for (let shift = 0; shift < 32; shift += DIGIT_BITS) {
       const starts = new Uint32Array(DIGITS + 1);
-      for (let i = 0; i < length; i++) starts[((words[i]! >>> shift) % DIGITS) + 1]! += 1;
+      for (let i = 0; i < length; i++) starts[((words[i]! >>> shift) & (DIGITS - 1)) + 1]! += 1;
       // All rows have this digit: the pass would change nothing.
       if (starts.includes(length)) continue;
       for (let digit = 1; digit < DIGITS; digit++) starts[digit]! += starts[digit - 1]!;
-      for (let i = 0; i < length; i++) spare[starts[(words[order[i]!]! >>> shift) % DIGITS]!++] = order[i]!;
+      for (let i = 0; i < length; i++) spare[starts[(words[order[i]!]! >>> shift) & (DIGITS - 1)]!++] = order[i]!;
       [order, spare] = [spare, order];
     }
   }
