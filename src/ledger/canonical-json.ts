@@ -30,6 +30,14 @@ export function comparableJson(value: unknown): string | null {
   return write(value, comparableScalar, NESTING_MAX);
 }
 
+/** The value without fields that are null, as an absent optional may be written. */
+export function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutNulls);
+  if (typeof value !== 'object' || value === null || value instanceof ExactNumber) return value;
+  const present = Object.entries(value).filter(([, field]) => field !== null);
+  return Object.fromEntries(present.map(([key, field]) => [key, withoutNulls(field)]));
+}
+
 type Scalar = string | boolean | null | ExactNumber;
 type WriteScalar = (value: Scalar) => string;
 

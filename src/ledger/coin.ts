@@ -1,7 +1,7 @@
 import { INT64_MAX, parseExactJson } from '../json/exact-number.ts';
 import { isObject } from '../json/untrusted.ts';
 import { formatAmount } from './amount.ts';
-import { canonicalJson, comparableJson, trimTime } from './canonical-json.ts';
+import { canonicalJson, comparableJson, trimTime, withoutNulls } from './canonical-json.ts';
 import { isPartyId } from './ledger-ids.ts';
 import type { Coin } from './update.ts';
 
@@ -124,18 +124,32 @@ function parseExtra(extra: string): Extra {
   return (extra.startsWith('{"arguments"') ? parseExactJson(extra) : JSON.parse(extra)) as Extra;
 }
 
-/** A hash of `extra`, 32 bits, which is the same for equal content (docs/rules.md, rule 9) of either wire format. */
-export function extraHash(extra: string | null): number {
-  if (extra === null) return 0;
-  // Parties may come in any order. Numbers and optional values may be written in several ways, but only unusual arguments have them.
-  const text = extra.startsWith('{"arguments"') ? (comparableJson(parseExtra(extra)) ?? '') : extra;
-  let sum = 0;
-  for (const word of text.split('"')) {
-    let hash = 0x811c9dc5;
-    for (let i = 0; i < word.length; i++) hash = Math.imul(hash ^ word.charCodeAt(i), 0x01000193);
-    sum = (sum + Math.imul(hash ^ (hash >>> 15), 0x85ebca6b)) | 0;
+/** A hash of what `extra` says, 32 bits, which is the same for equal content (docs/rules.md, rule 9) of either wire format. */
+export function extraHash(extra: string, coin: Terms & { readonly dso: string }): number {
+  const isLock = extra.startsWith('{"lock"') && !/"(?:observers|signatories)"/.test(extra);
+  const text = isLock ? extra : comparableExtra(extra, coin);
+  if (text === null) return 0;
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193);
+  return hash;
+}
+
+/** `extra` without what only a wire format or a node wrote otherwise; null where nothing is left. */
+function comparableExtra(extra: string, coin: Terms & { readonly dso: string }): string | null {
+  const { arguments: given, lock, observers = [], signatories = [] } = parseExtra(extra);
+  const partiesPart = (list: readonly string[]): string => JSON.stringify([...new Set(list)].sort());
+  const parts: string[] = [];
+  if (lock !== undefined) parts.push(`"lock":${JSON.stringify(lock)}`);
+  if (given !== undefined) {
+    const present = withoutNulls(given) as Fields;
+    const short = argumentsExtra({ ...coin, arguments: present }) ?? '';
+    if (short !== '') parts.push(short.startsWith('"lock"') ? short : `"arguments":${comparableJson(present)}`);
   }
-  return sum;
+  if (observers.length > 0) parts.push(`"observers":${partiesPart(observers)}`);
+  const signed = signatories.map((word) => partyOfWord(word, coin));
+  if (signed.length > 0 && !sameParties(signed, canonicalSignatories(coin)))
+    parts.push(`"signatories":${partiesPart(signatories)}`);
+  return parts.length === 0 ? null : `{${parts.join(',')}}`;
 }
 
 function canonicalArguments(coin: CoinColumns, parties: Parties, lock: Extra['lock']): Fields {

@@ -236,8 +236,10 @@ function itemWord(items: Uint8Array, item: number): number {
 }
 
 /** The digest item says nothing of a lock, and of signatories and observers. */
-function createdEffect({ item, extra }: NewCoin, items: Uint8Array): number {
-  return itemWord(items, item) ^ extraHash(extra);
+function createdEffect(coin: NewCoin, items: Uint8Array): number {
+  const { extra, kind: entity, origin } = coin;
+  const word = itemWord(items, coin.item);
+  return extra === null ? word : word ^ extraHash(extra, { ...coin, entity, dso: origin.dso });
 }
 
 /** A signed number of units. */
