@@ -47,11 +47,18 @@ function netOf(update: HistoryUpdate): HistoryUpdate {
   return { ...update, events: kept.map((each) => (each.kind === 'exercise' ? { ...each, children: [] } : each)) };
 }
 
-/** A view of only what counts. */
+/** A view of only what counts, by a node that writes parties in another order, and absent optionals. */
 function oursOf(update: HistoryUpdate): HistoryUpdate {
   const net = netOf(update);
-  if (update.wrapping !== 'transaction') return net;
-  return { ...net, events: net.events.filter(({ contract }) => isOurs(contract)) };
+  const events = net.events.filter(({ contract }) => isOurs(contract) || update.wrapping !== 'transaction');
+  return { ...net, events: events.map((event) => ({ ...event, contract: writtenOtherwise(event.contract) })) };
+}
+
+function writtenOtherwise(contract: Contract): Contract {
+  const { payload, signatories, observers } = contract;
+  const parties = { signatories: signatories.toReversed(), observers: [...observers, ...observers] };
+  if (payload.kind !== 'coin') return { ...contract, ...parties };
+  return { ...contract, ...parties, payload: { ...payload, unknown: { ...payload.unknown, absent: null } } };
 }
 
 type Change = (update: HistoryUpdate, random: Random, world: World) => HistoryUpdate | null;
