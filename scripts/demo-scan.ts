@@ -63,14 +63,14 @@ interface Snapshot {
 
 async function demonstrate(folder: string, stopping: DemoStop): Promise<void> {
   const now = Date.now() * 1000;
-  const seededAt = Math.floor(now / SCAN_SNAPSHOT_MICROS) * SCAN_SNAPSHOT_MICROS;
+  const importedAt = Math.floor(now / SCAN_SNAPSHOT_MICROS) * SCAN_SNAPSHOT_MICROS;
   const ledger = createWeeks();
   const from = now - HISTORY_ROUNDS * ROUND_MICROS;
   const lines = Array.from({ length: HISTORY_ROUNDS }, (_, made) =>
     roundLines(ledger, { start: from + made * ROUND_MICROS, share: made / HISTORY_ROUNDS }),
   ).flat();
 
-  await using scan = await startFakeScan({ dso: party('DSO'), lines, snapshots: [timeText(seededAt)] });
+  await using scan = await startFakeScan({ dso: party('DSO'), lines, snapshots: [timeText(importedAt)] });
   say(
     `1. A server that answers as a Scan does, with ${lines.length} updates of the last day, and more as we speak\n\n   ${scan.url}`,
   );
@@ -87,7 +87,7 @@ async function demonstrate(folder: string, stopping: DemoStop): Promise<void> {
    and has applied every update since then, up to ${source.position.split(' ')[1]}.`);
 
   const question = {
-    ...{ migration_id: 0, record_time: timeText(seededAt) },
+    ...{ migration_id: 0, record_time: timeText(importedAt) },
     owner_party_ids: partyNames(3).map(party),
   };
   say('3. Ask both who held how much when it began: POST /v1/holdings/summary');

@@ -87,7 +87,7 @@ const importUpdate = z
     'a contract of an older migration or, with "seed": true, of a snapshot import: one created_event and no time',
   );
 
-const seedMark = z
+const importMarker = z
   .looseObject({
     seed: z.looseObject({
       migration_id: migrationId,
@@ -128,7 +128,7 @@ const unassignment = z.looseObject({
 });
 
 export const scanMessage = z
-  .union([transaction, importUpdate, assignment, unassignment, seedMark])
+  .union([transaction, importUpdate, assignment, unassignment, importMarker])
   .describe(
     'A feed message in the format of Scan /v2/updates. Beyond this schema, ' +
       'every event is reached exactly once from root_event_ids through child_event_ids.',

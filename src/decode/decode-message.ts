@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { MayBeRounded, parseExactJson } from '../json/exact-number.ts';
 import { parseErrorAt } from '../json/parse-error.ts';
 import { BadUpdate, type FaultCode } from '../ledger/bad-update.ts';
-import type { Decoded, SeedMark } from '../ledger/update.ts';
+import type { Decoded, ImportMarker } from '../ledger/update.ts';
 import { decodeLedgerApi, type LedgerApiOptions, looksLikeLedgerApi } from './ledger-api.ts';
 import { type PartialTransaction, readPartially } from './partial/transaction.ts';
 import { decodePartialTransaction, decodeScan, looksLikeScan } from './scan.ts';
@@ -90,7 +90,7 @@ function decodeValue(message: unknown, options: LedgerApiOptions): Decoded {
   if (!isWire(message)) throw notAFeed(message);
   const decoded = within(atTop, () => {
     if (looksLikeScan(message)) return decodeScan(message);
-    if (looksLikeSeedMark(message)) return decodeSeedMark(message);
+    if (looksLikeImportMarker(message)) return decodeImportMarker(message);
     return looksLikeLedgerApi(message) ? decodeLedgerApi(message, options) : null;
   });
   if (decoded === null) throw notAFeed(message);
@@ -151,13 +151,13 @@ function endsWithinValue(text: string, error: Error): boolean {
   return at === 'end' || (at !== null && at >= text.trimEnd().length);
 }
 
-/** The one message of our own: it ends a seed (docs/rules.md, rule 13). */
-function looksLikeSeedMark(message: Wire): boolean {
+/** The one message of our own: it ends a snapshot import (docs/rules.md, rule 13). */
+function looksLikeImportMarker(message: Wire): boolean {
   return isWire(message.seed);
 }
 
 /** Throws Fault. */
-function decodeSeedMark(message: Wire): SeedMark {
+function decodeImportMarker(message: Wire): ImportMarker {
   const mark = readObject(message.seed, 'seed');
   const migrationId = readMigrationId(mark.migration_id, 'seed.migration_id');
   const recordTime = readTime(mark.record_time, 'seed.record_time');
@@ -172,7 +172,7 @@ function decodeSeedMark(message: Wire): SeedMark {
     const synchronizerId = readText(named.synchronizerId, `${field}.synchronizerId`, 'a synchronizer id');
     return { synchronizerId, recordTime: time };
   });
-  return { kind: 'seed mark', migrationId, recordTime, times, offset };
+  return { kind: 'import marker', migrationId, recordTime, times, offset };
 }
 
 const FEED_EXPECTED = 'one update, as an item of Scan /v2/updates or of the JSON Ledger API /v2/updates';

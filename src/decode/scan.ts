@@ -68,13 +68,13 @@ function readHeader(message: Wire, { events, ignored }: Collected): LedgerUpdate
   const update = { kind: 'update', format: 'scan', updateId, migrationId, recordTime, events, ignored } as const;
   // An import belongs to no synchronizer.
   if (recordTime === null && (message.synchronizer_id ?? null) === null)
-    return { ...update, synchronizerId: '', ...readSeed(message) };
+    return { ...update, synchronizerId: '', ...readSnapshotImport(message) };
   const synchronizerId = readText(message.synchronizer_id, 'synchronizer_id', SYNCHRONIZER_EXPECTED);
-  return { ...update, synchronizerId, ...(recordTime === null ? readSeed(message) : {}) };
+  return { ...update, synchronizerId, ...(recordTime === null ? readSnapshotImport(message) : {}) };
 }
 
-/** What an import of a seed has besides that of any import. */
-function readSeed(message: Wire): Pick<LedgerUpdate, 'seed'> {
+/** What an update of a snapshot import has besides that of any import. */
+function readSnapshotImport(message: Wire): Pick<LedgerUpdate, 'seed'> {
   if (message.seed !== true) return {};
   const id = message.created_in_update_id ?? null;
   return { seed: { createdIn: id === null ? null : readText(id, 'created_in_update_id', 'an update id') } };

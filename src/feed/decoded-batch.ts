@@ -13,10 +13,10 @@ import {
   type Decoded,
   IGNORED_EVENTS,
   type Ignored,
+  type ImportMarker,
   type LedgerEvent,
   type LedgerUpdate,
   type OpenRound,
-  type SeedMark,
 } from '../ledger/update.ts';
 import { LINE_BYTES_MAX } from './limits.ts';
 import type { Message } from './source.ts';
@@ -46,7 +46,7 @@ export interface DecodedBatch {
 /** What many updates have in common: one object for all of a batch. */
 type UpdateHeader = Pick<LedgerUpdate, 'kind' | 'format' | 'migrationId' | 'synchronizerId'>;
 type UpdatePart = Pick<UpdateContent, 'seed'>;
-type OtherContent = Checkpoint | SeedMark | Ignored | Undecodable;
+type OtherContent = Checkpoint | ImportMarker | Ignored | Undecodable;
 
 /**
  * The columns of `rows`. What has an end begins at the end in the row before. LANE, HEADER and PART number the entries of their

@@ -178,7 +178,7 @@ export interface SealedMigration {
   /** Null until one is named or seen. */
   readonly dso: string | null;
   /** When it began with the active contracts of a node; null where it began with updates. */
-  readonly seededAt: Micros | null;
+  readonly importedAt: Micros | null;
   readonly oldest: Snapshot;
   readonly newest: Snapshot;
 }

@@ -54,7 +54,7 @@ async function snapshotsTable(query: SnapshotsQuery, store: HoldingsStore): Prom
   const { every, order: given, limit, after } = query;
   const order = given ?? 'desc';
   const migration = await findMigration(store, query, after);
-  const { migrationId, periodUs, dso, seededAt } = migration;
+  const { migrationId, periodUs, dso, importedAt } = migration;
   if (every !== null) requireMultiple(every, periodUs);
   const range = listedRange(migration, query, after);
   const lookup = { kind: 'listed snapshots', migrationId, every, order, rows: limit + 1 } as const;
@@ -67,7 +67,7 @@ async function snapshotsTable(query: SnapshotsQuery, store: HoldingsStore): Prom
     migration_id: migrationId,
     period: formatDuration(periodUs),
     dso,
-    seeded_at: seededAt === null ? null : formatTime(seededAt),
+    seeded_at: importedAt === null ? null : formatTime(importedAt),
   };
   return {
     head,

@@ -165,7 +165,7 @@ export function lookAtFiles(
         deadLetters.mayBeDecided(bytes.length) && deadLetters.isDecided(hash('sha256', bytes, 'buffer')),
     }),
     onMessage: (message, file) => {
-      if (message.kind === 'ignored' || message.kind === 'seed mark') return;
+      if (message.kind === 'ignored' || message.kind === 'import marker') return;
       const carriesNone = message.format === 'ledger-api';
       if (carriesNone) requireSourceMigration(file, { given, stored, migrations });
       if (message.kind === 'checkpoint') return;

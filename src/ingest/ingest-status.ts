@@ -35,8 +35,8 @@ export interface IngestStatus {
   readonly dso: DsoStatus;
   /** The newest record time applied; null before the first. */
   readonly appliedRecordTime: Micros | null;
-  /** The time of the seed that the newest seeded migration began with; null where there is none. */
-  readonly seededAt: Micros | null;
+  /** The time of the newest snapshot import; null where there is none. */
+  readonly importedAt: Micros | null;
   readonly counts: Counts;
   /** Counts of dead letters by decision, as stored. */
   readonly deadLetters: Readonly<Record<string, number>>;
@@ -97,7 +97,7 @@ export function createStatusReporter(writer: ViewsWriter, onStatus: (status: Ing
       ...deadLetterStatus(),
       dso: { party: writer.state.dso, pinned: writer.state.dsoPinned },
       appliedRecordTime,
-      seededAt: seededAt(writer),
+      importedAt: importedAt(writer),
       counts: writer.counts,
       lastError,
     });
@@ -165,11 +165,11 @@ function sourceStatus(
   return { name, kind, status };
 }
 
-function seededAt(writer: ViewsWriter): Micros | null {
+function importedAt(writer: ViewsWriter): Micros | null {
   const seeded = [...writer.state.migrations.values()].filter(
-    (each) => each.seededAt !== null && each.timeReached !== null,
+    (each) => each.importedAt !== null && each.timeReached !== null,
   );
-  return seeded.sort((a, b) => a.migrationId - b.migrationId).at(-1)?.seededAt ?? null;
+  return seeded.sort((a, b) => a.migrationId - b.migrationId).at(-1)?.importedAt ?? null;
 }
 
 function timeApplied(writer: ViewsWriter): Micros | null {

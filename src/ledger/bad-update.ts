@@ -17,7 +17,7 @@ export const FAULT_CODES = [
   'disorder',
   /** Before the first update that is known of its synchronizer. */
   'before_first',
-  /** After imports of a seed whose mark has not come: what else was active is not known. */
+  /** After a snapshot import whose marker has not come: what else was active is not known. */
   'half_seed',
   /** An archive of a contract that was never created or is already archived. */
   'not_active',

@@ -14,7 +14,7 @@ export function fieldNameIn(format: WireFormat, scanName: string): string {
  * The meaning of one message, in either format. `LedgerUpdate` covers transactions, reassignments and imports; other kinds
  * are `ignored` under a name by which they are counted.
  */
-export type Decoded = LedgerUpdate | Checkpoint | SeedMark | Ignored;
+export type Decoded = LedgerUpdate | Checkpoint | ImportMarker | Ignored;
 
 export interface LedgerUpdate {
   readonly kind: 'update';
@@ -26,7 +26,7 @@ export interface LedgerUpdate {
   readonly recordTime: Micros | null;
   /** Its participant's own number of it, in the Ledger API's format; null where that is no whole number. */
   readonly offset?: number | null;
-  /** Set for an import that is part of a seed, which counts only once its mark has come; the update of its create, where known. */
+  /** Set in a snapshot import, which counts only once its marker has come; the update of the create, where known. */
   readonly seed?: { readonly createdIn: string | null };
   /** In feed order; only those of coins and rounds. */
   readonly events: readonly LedgerEvent[];
@@ -43,11 +43,11 @@ export interface Checkpoint {
 }
 
 /**
- * The end of a seed: the imports before it are all that is active in the migration after every update up to a time. That is
+ * The end of a snapshot import: the imports before it are all that is active in the migration after every update up to a time. That is
  * `recordTime`, or the time of a synchronizer that is named; of a participant's own updates, after all up to an offset.
  */
-export interface SeedMark {
-  readonly kind: 'seed mark';
+export interface ImportMarker {
+  readonly kind: 'import marker';
   readonly migrationId: number;
   readonly recordTime: Micros;
   readonly times: readonly { readonly synchronizerId: string; readonly recordTime: Micros }[];

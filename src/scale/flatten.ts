@@ -48,7 +48,7 @@ export function flatten(decoded: Decoded, rules: FlattenRules): readonly FlatEve
       const least = times.reduce((time, { recordTime }) => Math.min(time, recordTime), Infinity);
       return [{ k: 'T', ...eventTime(migrationId, least, rules.periodUs) }];
     }
-    case 'seed mark': {
+    case 'import marker': {
       const { migrationId, recordTime } = decoded;
       requireClock(recordTime, rules, 'seed.record_time');
       return [{ k: 'M', ...eventTime(migrationId, recordTime, rules.periodUs), seeded: recordTime }];

@@ -4,7 +4,7 @@ import { LINE_BYTES_MAX } from '../feed/limits.ts';
 import { jsonOrNull } from '../json/untrusted.ts';
 import { BadUpdate } from '../ledger/bad-update.ts';
 import { formatTime, type Micros } from '../ledger/time.ts';
-import { type Decoded, fieldNameIn, type LedgerUpdate, type SeedMark } from '../ledger/update.ts';
+import { type Decoded, fieldNameIn, type ImportMarker, type LedgerUpdate } from '../ledger/update.ts';
 import { Refusal } from '../refusal.ts';
 import type { EventTime, FlatEvent } from './flat-event.ts';
 import { type FlattenRules, flatten } from './flatten.ts';
@@ -224,8 +224,8 @@ function newIn(message: Decoded, { begun, last, seed }: WasRead): NewMessage {
     throw incompleteImport(message);
   // After a checkpoint of its migration a snapshot import would be late, and seem whole without what is late.
   const isPassed = !hasBegun && last !== null && (last.m > migrationId || (last.m === migrationId && last.t !== null));
-  if (isPassed && (message.kind === 'seed mark' || message.seed !== undefined)) throw lateImport(message);
-  if (message.kind === 'seed mark') {
+  if (isPassed && (message.kind === 'import marker' || message.seed !== undefined)) throw lateImport(message);
+  if (message.kind === 'import marker') {
     if (!hasBegun) return { message, seed: importOf(message) };
     if (last === null || migrationId !== last.m || message.recordTime > last.t!) throw lateImport(message);
     return unchanged(null);
@@ -240,7 +240,7 @@ function newIn(message: Decoded, { begun, last, seed }: WasRead): NewMessage {
   return unchanged({ ...message, recordTime: Math.max(recordTime, seed.t + 1) });
 }
 
-function importOf({ migrationId, recordTime, times, offset }: SeedMark): SnapshotImport {
+function importOf({ migrationId, recordTime, times, offset }: ImportMarker): SnapshotImport {
   const earlier = times.filter((each) => each.recordTime !== recordTime);
   const named = Object.fromEntries(earlier.map((each) => [each.synchronizerId, each.recordTime]));
   if (JSON.stringify(named).length > TIMES_CHARS_MAX) {
@@ -266,13 +266,13 @@ function timeField(message: Decoded): string {
   return message.kind === 'update' ? fieldNameIn(message.format, 'record_time') : 'record_time';
 }
 
-function incompleteImport(message: LedgerUpdate | SeedMark): BadUpdate {
+function incompleteImport(message: LedgerUpdate | ImportMarker): BadUpdate {
   const given = message.recordTime === null ? 'an import' : formatTime(message.recordTime);
   const expected = 'the marker of the snapshot import before it, which may be incomplete without it';
   return new BadUpdate('half_seed', timeField(message), given, expected);
 }
 
-function lateImport({ recordTime, migrationId }: SeedMark | LedgerUpdate): BadUpdate {
+function lateImport({ recordTime, migrationId }: ImportMarker | LedgerUpdate): BadUpdate {
   const given = recordTime === null ? 'a snapshot import' : `a snapshot import of ${formatTime(recordTime)}`;
   const expected = `none later than what was read of migration ${migrationId}: what is between would be missing`;
   return new LateImport('bad_field', 'seed', given, expected);

@@ -37,7 +37,7 @@ export interface StoreStanding {
   /** What stops a migration, for a person. */
   readonly contradictions: readonly string[];
   /** The time of the snapshot import of the newest migration that began with one; null for none. */
-  readonly seededAt: Micros | null;
+  readonly importedAt: Micros | null;
 }
 
 interface Setting {
@@ -142,7 +142,7 @@ const STANDING = `SELECT
   (SELECT count(*) FROM fault) AS faults, (SELECT count(*) FROM late) AS late,
   ARRAY(SELECT format('interval %s of migration %s: %s', seq, migration_id, reason) FROM contradiction ORDER BY migration_id)
     AS contradictions,
-  (SELECT seeded_at FROM sealed WHERE seeded_at > 0 ORDER BY migration_id DESC LIMIT 1) AS "seededAt"`;
+  (SELECT seeded_at FROM sealed WHERE seeded_at > 0 ORDER BY migration_id DESC LIMIT 1) AS "importedAt"`;
 
 /** What keeps intervals from being sealed until somebody decides, for a person. */
 export function sealingStops({
@@ -247,8 +247,8 @@ async function findMigration(
   if (newest === null) return null;
   const { migrationId } = newest;
   const oldest = await snapshots.first('WHERE migration_id = $1 ORDER BY seq', [migrationId]);
-  const [sealed] = await ask<Pick<SealedMigration, 'seededAt'>>(
-    'SELECT seeded_at AS "seededAt" FROM sealed WHERE migration_id = $1',
+  const [sealed] = await ask<Pick<SealedMigration, 'importedAt'>>(
+    'SELECT seeded_at AS "importedAt" FROM sealed WHERE migration_id = $1',
     [migrationId],
   );
   return { migrationId, periodUs, dso, ...sealed!, oldest: oldest!, newest };

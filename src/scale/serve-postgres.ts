@@ -70,7 +70,7 @@ function createPostgresHealth(
     async status() {
       const about = { version, phase: 'read_only', source: null };
       try {
-        const { dso, seededAt, unsealed, faults, late, contradictions } = await store.standing();
+        const { dso, importedAt, unsealed, faults, late, contradictions } = await store.standing();
         const newest = await store.facts({ kind: 'newest snapshots' });
         const newestUs = newest.at(-1)?.recordTime;
         const counts = { unsealed_intervals: unsealed, faults, late_events: late, contradictions };
@@ -79,7 +79,7 @@ function createPostgresHealth(
           store: { name, available: true, ...counts },
           newest_snapshot_age_seconds: newestUs === undefined ? null : Math.floor((Date.now() - newestUs / 1e3) / 1e3),
           snapshots: newestSnapshots(newest),
-          seeded_at: seededAt && formatTime(seededAt),
+          seeded_at: importedAt && formatTime(importedAt),
           dso,
           dso_pinned: true,
           last_error: sealFailure(),

@@ -25,13 +25,13 @@ export function createHealth(
       return readiness(store, obstacle, [...quarantinedLines(deadLetters), ...(source?.status.degraded ?? [])]);
     },
     async status() {
-      const { phase, source, halted, seededAt, counts, deadLetters, lastError, dso } = ingest.status();
+      const { phase, source, halted, importedAt, counts, deadLetters, lastError, dso } = ingest.status();
       return {
         version,
         phase,
         source: source && { name: source.name, ...source.status.details },
         snapshots: newestSnapshots(await store.facts({ kind: 'newest snapshots' })),
-        seeded_at: seededAt && formatTime(seededAt),
+        seeded_at: importedAt && formatTime(importedAt),
         dso: dso.party,
         dso_pinned: dso.pinned,
         counts: Object.fromEntries(Object.entries(counts).map(([name, count]) => [snakeCase(name), count])),

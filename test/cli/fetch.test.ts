@@ -6,7 +6,7 @@ import { emptyUpdate } from '../support/ledger/empty-update.ts';
 import { type Ended, holdfast } from '../support/program/command.ts';
 import { freshDirectory } from '../support/program/fresh-directory.ts';
 import { startProgram } from '../support/program/program.ts';
-import { seededFeed, seedMark } from '../support/scan/active-contracts.ts';
+import { importMarker, seededFeed } from '../support/scan/active-contracts.ts';
 import { freshScan } from '../support/scan/fresh-scan.ts';
 import { DSO, scanLedger, timeOf } from '../support/scan/ledger.ts';
 import { startFakeScan } from '../support/scan/server.ts';
@@ -140,7 +140,7 @@ const MOVED = LINES.map((line, i) => (i < 20 ? line : line.replace('"migration_i
 
 it.each([
   { name: 'an earlier migration', quiet: MOVED.slice(0, 20) },
-  { name: 'an import', quiet: [seedMark(1, timeOf(MOVED[20]!))] },
+  { name: 'an import', quiet: [importMarker(1, timeOf(MOVED[20]!))] },
 ])('a topic with a partition that ends with $name is continued behind the others', async ({ quiet }) => {
   scan.lines.splice(0, scan.lines.length, ...MOVED);
   scan.change({ migrationId: 1 });

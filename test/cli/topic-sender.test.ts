@@ -3,7 +3,7 @@ import { createSender } from '../../src/cli/transfer/topic-sender.ts';
 import type { TopicProducer } from '../../src/feed/kafka/topic-producer.ts';
 import { keepingLogger } from '../support/kafka/reading.ts';
 import { emptyUpdate } from '../support/ledger/empty-update.ts';
-import { seedImports, seedMark } from '../support/scan/active-contracts.ts';
+import { importMarker, seedImports } from '../support/scan/active-contracts.ts';
 
 /** What is sent to each partition of a topic that holds these messages. `isWhole`: and none before them. */
 async function sentTo(
@@ -54,7 +54,7 @@ describe('a topic that has messages', () => {
   );
   const early = imports.map((line) => line.replace('"seed":true,', ''));
   const of4 = updates(5, 15).map(inMigration4);
-  const imported = [...imports, seedMark(4, '2025-01-01T00:00:10Z', { s: '2025-01-01T00:00:10Z' })];
+  const imported = [...imports, importMarker(4, '2025-01-01T00:00:10Z', { s: '2025-01-01T00:00:10Z' })];
   it.each<{ name: string; held: string[]; isWhole?: boolean; files: string[]; sent: string[] }>([
     { name: 'all that it has', held: had, files: had, sent: [] },
     { name: 'what came before it began', held: had, files: updates(0, 25), sent: updates(20, 25) },
@@ -112,7 +112,7 @@ it('a synchronizer has a partition of its own, the first that is free, and a che
   expect(await sentTo([[]], [a, b])).toEqual([[a, b]]);
   // Alone: the first update of each synchronizer and migration, and the marker, of which the partition with the imports comes last.
   const requests: number[][] = [];
-  const files4 = [a, b, ...[a, b, a].map(inMigration4), seedMark(4, '2025-01-01T00:00:10Z')];
+  const files4 = [a, b, ...[a, b, a].map(inMigration4), importMarker(4, '2025-01-01T00:00:10Z')];
   await sentTo([[], []], files4, { requests });
   expect(requests).toEqual([[0], [1], [0], [1], [0], [1, 0]]);
 });

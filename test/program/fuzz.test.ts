@@ -10,7 +10,7 @@ import { holdfast } from '../support/program/command.ts';
 import { soakCount } from '../support/program/soak.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 
-/** Each round has a seed of its own and begins where the one before left the service. */
+/** Each round has a snapshot import of its own and begins where the one before left the service. */
 const ROUNDS = soakCount(1);
 const CASES_PER_ROUND = 600;
 const AT_ONCE = 8;

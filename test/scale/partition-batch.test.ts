@@ -4,7 +4,7 @@ import { positionText, readPosition } from '../../src/scale/partition-batch.ts';
 import { deadLetter } from '../../src/scale/partition-lane.ts';
 import { parseLedger, partyOf } from '../support/ledger/parse-ledger.ts';
 import { decodeLines, type LinesTask } from '../support/scale/decoded.ts';
-import { activeContracts, seedImports, seedMark } from '../support/scan/active-contracts.ts';
+import { activeContracts, importMarker, seedImports } from '../support/scan/active-contracts.ts';
 import { type Format, linesOf, TEN_MINUTES_US } from '../support/views/replayed.ts';
 
 const DSO = partyOf('DSO');
@@ -17,7 +17,7 @@ const LEDGER = ledger(`
   00:12 : -a ; +e erin 2
   00:21 : +f fred 1`);
 const IMPORTS = seedImports(activeContracts(LEDGER, { migrationId: 0, recordTime: at('00:11') }), 0);
-const MARK = seedMark(0, at('00:11'));
+const MARK = importMarker(0, at('00:11'));
 const NEWER = ledger('00:02 m1 : +n nora 1');
 const CHECKPOINT = ledger('00:30 checkpoint : s1 00:30', 'ledger-api');
 
@@ -59,7 +59,7 @@ describe('a partition that begins with a snapshot import', () => {
   });
 
   it('has its own time for a synchronizer, and what is not covered counts as of the mark', () => {
-    const mark = seedMark(0, at('00:10'), { s2: at('00:03') });
+    const mark = importMarker(0, at('00:10'), { s2: at('00:03') });
     const updates = ledger('00:02 @s2 : +x xena 1\n00:04 @s2 : +y yves 1\n00:05 : +z zoe 1\n00:10 @s2 : -y');
     const after = '00:10:00.000Z';
     expect(shown([mark, ...updates])).toEqual([`M ${after}`, `C y ${after}`, `A y ${after}`]);
@@ -83,9 +83,9 @@ describe('a partition that begins with a snapshot import', () => {
     const times = Object.fromEntries(
       Array.from({ length: 40 }, (_, i) => [`s${i}::1220${'ab'.repeat(32)}`, at('00:10')]),
     );
-    expect(shown([seedMark(0, at('00:11'), times)])).toEqual(['halted bad_field']);
+    expect(shown([importMarker(0, at('00:11'), times)])).toEqual(['halted bad_field']);
     const same = Object.fromEntries(Object.keys(times).map((name) => [name, at('00:11')]));
-    expect(shown([seedMark(0, at('00:11'), same)])).toEqual([SEED[1]]);
+    expect(shown([importMarker(0, at('00:11'), same)])).toEqual([SEED[1]]);
   });
 });
 
@@ -98,7 +98,7 @@ describe('an incomplete snapshot import', () => {
   ];
 
   it('moves no time, whatever follows but its mark, under either policy', () => {
-    const follows = fc.array(fc.constantFrom(...others, ...IMPORTS, seedMark(1, at('00:40'))), { maxLength: 12 });
+    const follows = fc.array(fc.constantFrom(...others, ...IMPORTS, importMarker(1, at('00:40'))), { maxLength: 12 });
     fc.assert(
       fc.property(follows, fc.constantFrom('halt', 'quarantine'), (lines, onBadUpdate) => {
         const { events, position } = decode([IMPORTS[0]!, ...lines], { onBadUpdate });
@@ -131,7 +131,7 @@ describe('a snapshot import of a migration that has begun', () => {
     (onBadUpdate) => {
       const expected = [...shown(begun), 'halted late_seed'];
       expect(shown([...begun, ...IMPORTS, MARK, ...LEDGER.slice(2)], { onBadUpdate })).toEqual(expected);
-      expect(shown([...IMPORTS, MARK, ...IMPORTS, seedMark(0, at('00:14'))], { onBadUpdate })).toEqual([
+      expect(shown([...IMPORTS, MARK, ...IMPORTS, importMarker(0, at('00:14'))], { onBadUpdate })).toEqual([
         ...SEED,
         'halted late_seed',
       ]);
@@ -139,7 +139,7 @@ describe('a snapshot import of a migration that has begun', () => {
   );
 
   it('says nothing where all that it covers was read', () => {
-    const early = seedMark(0, at('00:04'));
+    const early = importMarker(0, at('00:04'));
     expect(shown([...begun, ...IMPORTS, early, ...LEDGER.slice(2)])).toEqual(shown(LEDGER));
     expect(shown([...IMPORTS, MARK, ...IMPORTS, MARK, ...LEDGER])).toEqual([...SEED, ...BEHIND]);
   });
@@ -154,7 +154,7 @@ describe('a snapshot import of a migration that has begun', () => {
   it('opens the next migration, and what the one before it had is not covered by it', () => {
     const [next] = ledger('00:01 m1 : +x xena 1');
     const lines = [...LEDGER, ...IMPORTS.map((line) => line.replace('"migration_id":0', '"migration_id":1'))];
-    expect(shown([...lines, seedMark(1, at('00:01')), next!, ...NEWER])).toEqual([
+    expect(shown([...lines, importMarker(1, at('00:01')), next!, ...NEWER])).toEqual([
       ...shown(LEDGER),
       'C a import',
       'M 00:01:00.000Z',

@@ -225,13 +225,13 @@ it('between grid times a snapshot import is followed by the first snapshot, and 
   await using store = openPostgresStore(db.server.settings());
   const asked = { kind: 'migration', migrationId: null } as const;
   const expected = await views.facts(asked);
-  expect(expected).toMatchObject({ seededAt: Date.parse(recordTime) * 1000 + Number(recordTime.slice(23, 26)) });
+  expect(expected).toMatchObject({ importedAt: Date.parse(recordTime) * 1000 + Number(recordTime.slice(23, 26)) });
   expect(await store.facts(asked)).toMatchObject({
-    seededAt: expected!.seededAt,
+    importedAt: expected!.importedAt,
     oldest: { recordTime: expected!.oldest.recordTime, digest: expected!.oldest.digest },
     newest: { recordTime: expected!.newest.recordTime, digest: expected!.newest.digest },
   });
-  expect(await store.standing()).toMatchObject({ seededAt: expected!.seededAt, contradictions: [] });
+  expect(await store.standing()).toMatchObject({ importedAt: expected!.importedAt, contradictions: [] });
 });
 
 const changedControl = (changes: (row: Tables[string][number], i: number) => object): Tables => ({

@@ -4,7 +4,7 @@ import type { ReplayResult } from '../../src/ingest/replay-files.ts';
 import { ViewsWriter } from '../../src/views/write/writer.ts';
 import { parseLedger, partyOf } from '../support/ledger/parse-ledger.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
-import { seedMark } from '../support/scan/active-contracts.ts';
+import { importMarker } from '../support/scan/active-contracts.ts';
 import { decodeAlone } from '../support/views/inline-feed.ts';
 import { expectCase, ledgerCases, outcome } from '../support/views/outcome.ts';
 import { type Format, linesOf, replayInto, WRITER_OPTIONS } from '../support/views/replayed.ts';
@@ -205,7 +205,7 @@ describe('rule 5: an import that comes after its migration has begun', () => {
 
   it('is skipped in a migration that began with a seed, which does not say what was active before', async () => {
     using directory = temporaryDirectory();
-    const mark = seedMark(1, '2025-02-12T00:05:00Z');
+    const mark = importMarker(1, '2025-02-12T00:05:00Z');
     const all = linesOf(parseLedger('import m1 : +x xavier 1\n00:01 m1 : -x\n00:11 m1 : +a alice 10'), 'scan');
     await replayInto(directory.at('data'), [directory.writeLines('first.ndjson', [mark, all[2]!])]);
     const whole = directory.writeLines('whole.ndjson', all);

@@ -6,7 +6,7 @@ import { loadState } from '../../src/views/write/state.ts';
 import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { holdfast } from '../support/program/command.ts';
 import { freshDirectory } from '../support/program/fresh-directory.ts';
-import { activeContracts, seedImports, seedMark, seedOf } from '../support/scan/active-contracts.ts';
+import { activeContracts, importMarker, seedImports, seedOf } from '../support/scan/active-contracts.ts';
 import { linesOf, replayInto } from '../support/views/replayed.ts';
 import { dumpViews } from '../support/views/views-dump.ts';
 
@@ -31,7 +31,7 @@ function seedAt(clock: string): { imports: string[]; mark: string; behind: strin
   const contracts = activeContracts(LEDGER, { migrationId: 0, recordTime });
   return {
     imports: seedImports(contracts, 0),
-    mark: seedMark(0, recordTime),
+    mark: importMarker(0, recordTime),
     behind: LEDGER.filter((line) => timeOf(line) > recordTime),
     before: LEDGER.filter((line) => timeOf(line) <= recordTime),
   };
@@ -110,13 +110,13 @@ describe('a seed', () => {
   it('covers of a synchronizer that its mark names what is up to the time named', async () => {
     const { imports, behind } = seedAt('00:10');
     const recordTime = timeOf(behind[1]!);
-    const mark = seedMark(0, recordTime, { s1: timeOf(behind[0]!).replace('12:', '11:') });
+    const mark = importMarker(0, recordTime, { s1: timeOf(behind[0]!).replace('12:', '11:') });
     const seeded = await replayed('seeded', [...imports, mark, ...behind]);
     expect(seeded).toMatchObject({ halted: null, counts: { redelivered: 0 } });
     const later = seedAt('00:21').imports;
-    const other = await replayed('other', [...later, seedMark(0, recordTime), ...behind]);
+    const other = await replayed('other', [...later, importMarker(0, recordTime), ...behind]);
     expect(other).toMatchObject({ halted: null, counts: { redelivered: 2 } });
-    const unlike = await replayed('unlike', [...imports, seedMark(0, recordTime), ...behind]);
+    const unlike = await replayed('unlike', [...imports, importMarker(0, recordTime), ...behind]);
     expect(unlike).toMatchObject({ halted: 'disorder contract_id', counts: { redelivered: 0 } });
   });
 
@@ -133,7 +133,7 @@ describe('a seed', () => {
   it('that is of an earlier time on one synchronizer lets its later updates count, and a source begins there', async () => {
     const { imports, mark } = seedAt('00:10');
     const recordTime = (JSON.parse(mark) as { seed: { record_time: string } }).seed.record_time;
-    const earlier = seedMark(0, recordTime, { s2: recordTime.replace('00:10', '00:06') });
+    const earlier = importMarker(0, recordTime, { s2: recordTime.replace('00:10', '00:06') });
     const [update] = linesOf(parseLedger('00:08 @s2 : +g greta 4'), 'scan');
     await replayed('seed', [...imports, earlier]);
     const db = openForReading(directory.at('seed'));

@@ -5,7 +5,7 @@ import { openViewsStore } from '../../src/views/read/views-store.ts';
 import type { DeadLetter } from '../../src/views/store/dead-letter-store.ts';
 import { clockTime, parseLedger } from '../support/ledger/parse-ledger.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
-import { seedMark } from '../support/scan/active-contracts.ts';
+import { importMarker } from '../support/scan/active-contracts.ts';
 import { expectCase, ledgerCases, outcome } from '../support/views/outcome.ts';
 import { linesOf, replayInto, WRITER_OPTIONS } from '../support/views/replayed.ts';
 
@@ -162,7 +162,7 @@ describe('rule 6: the clock', () => {
 
   it('halts at a seed mark that is too far ahead, until the clock has come near its time', async () => {
     using directory = temporaryDirectory();
-    const feed = directory.writeLines('feed.ndjson', [seedMark(7, '2025-02-12T13:30:00Z')]);
+    const feed = directory.writeLines('feed.ndjson', [importMarker(7, '2025-02-12T13:30:00Z')]);
     const at = async (clock: string): Promise<DeadLetter | null> => {
       const options = { ...noon, now: () => clockTime(clock) };
       return (await replayInto(directory.at('data'), [feed], options)).halted;

@@ -21,7 +21,7 @@ import { ViewsWriter, type WriterOptions } from '../../src/views/write/writer.ts
 import { emptyUpdate } from '../support/ledger/empty-update.ts';
 import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { freshDirectory } from '../support/program/fresh-directory.ts';
-import { activeContracts, seedImports, seedMark } from '../support/scan/active-contracts.ts';
+import { activeContracts, importMarker, seedImports } from '../support/scan/active-contracts.ts';
 import { decodeAlone } from '../support/views/inline-feed.ts';
 import { type Format, linesOf, replayInto, WRITER_OPTIONS } from '../support/views/replayed.ts';
 
@@ -201,7 +201,8 @@ describe('a topic after files that end with several updates at one time', () => 
 });
 
 const at = (second: number): string => emptyUpdate('s', second);
-const markAt = (second: number): string => seedMark(0, new Date(Date.UTC(2025, 0, 1) + second * 1000).toISOString());
+const markAt = (second: number): string =>
+  importMarker(0, new Date(Date.UTC(2025, 0, 1) + second * 1000).toISOString());
 const TIME_101 = '2025-01-01T00:01:41Z';
 const checkpointAt = (second: number): string => {
   const recordTime = new Date(Date.UTC(2025, 0, 1) + second * 1000).toISOString();
@@ -239,7 +240,9 @@ it.each(CASES)('a topic that %s, after a file with a seed', async (_, partitions
   expect(await replayInto(data, [seed])).toMatchObject({ halted: null });
   const apply = (): void => applyTopic(data, partitions);
   if (isGap)
-    expect(apply).toThrow(/^possible gap: the files end with a seed of 2025-01-01T00:01:40Z, and topic t starts/);
+    expect(apply).toThrow(
+      /^possible gap: the files end with a snapshot import of 2025-01-01T00:01:40Z, and topic t starts/,
+    );
   else expect(apply).not.toThrow();
 });
 
@@ -248,12 +251,13 @@ const MORE: readonly (readonly [name: string, more: readonly string[], isGap: bo
   ['the same seed', [IMPORT, markAt(100), at(102)], false],
   ['a seed as late as the last update', [IMPORT, markAt(101), at(102)], false],
   ['a later seed', [IMPORT, markAt(102), at(103)], true],
-  ['a seed that is later of one synchronizer', [seedMark(0, TIME_101, { t: TIME_101 })], true],
+  ['a seed that is later of one synchronizer', [importMarker(0, TIME_101, { t: TIME_101 })], true],
 ];
 
 it.each(MORE)('a topic that goes on with %s', (_, more, isGap) => {
   const apply = (): void => applyTopic(data, [[IMPORT, markAt(100), at(101), ...more]]);
-  if (isGap) expect(apply).toThrow(/^possible gap: topic t has a seed of .*, and what was read before it ends /);
+  if (isGap)
+    expect(apply).toThrow(/^possible gap: topic t has a snapshot import of .*, and what was read before it ends /);
   else expect(apply).not.toThrow();
 });
 

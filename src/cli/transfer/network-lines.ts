@@ -120,7 +120,7 @@ function continueScan(
     if (position === null) throw new Refusal(`${name}: it ends with no update of a network; ${otherwise}`);
     if (position === IN_IMPORT) throw unfinished(name, otherwise);
     const last = tryDecode(lines.at(-1)!, { migrationId: 0 });
-    return { ...position, hasUpdate: last instanceof BadUpdate || last.kind !== 'seed mark' };
+    return { ...position, hasUpdate: last instanceof BadUpdate || last.kind !== 'import marker' };
   });
   // After a kill, a partition may end before the others, but not one without updates in the newest migration.
   const newest = Math.max(...positions.map(({ migrationId }) => migrationId));
@@ -218,7 +218,7 @@ function participantEnd(lines: readonly Uint8Array[], { name, otherwise }: Writt
     if (decoded instanceof BadUpdate || decoded.kind === 'ignored' || decoded.offset == null) continue;
     offset = decoded.offset;
     if (decoded.kind === 'update') updates.push({ id: decoded.updateId, offset });
-    if (decoded.kind !== 'seed mark') continue;
+    if (decoded.kind !== 'import marker') continue;
     const { seed } = JSON.parse(Buffer.from(line).toString()) as { seed: { participant_id?: unknown } };
     participantId = typeof seed.participant_id === 'string' ? seed.participant_id : null;
   }

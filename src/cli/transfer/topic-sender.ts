@@ -51,7 +51,7 @@ export function createSender(
   /** A checkpoint goes to every partition, what names no synchronizer to the first, and each synchronizer to one of its own. */
   async function partitionsOf(decoded: Decoded | null, value: Uint8Array | null): Promise<readonly number[]> {
     const all = Array.from({ length: partitions }, (_, partition) => partition);
-    if (decoded?.kind === 'checkpoint' || decoded?.kind === 'seed mark') return all;
+    if (decoded?.kind === 'checkpoint' || decoded?.kind === 'import marker') return all;
     const synchronizerId = synchronizerNamed(decoded, value);
     if (synchronizerId === null || partitions === 1) return [0];
     if (!isAllKnown && !known.has(synchronizerId)) {
@@ -98,7 +98,7 @@ export function createSender(
       const [knownBefore, begunBefore] = [known.size, begun.size];
       const all = await partitionsOf(decoded, value);
       if (partitions > 1 && decoded?.kind === 'update') begun.add(`${decoded.migrationId} ${decoded.synchronizerId}`);
-      const isAlone = known.size > knownBefore || begun.size > begunBefore || decoded?.kind === 'seed mark';
+      const isAlone = known.size > knownBefore || begun.size > begunBefore || decoded?.kind === 'import marker';
       const lacking = all.filter((partition) => !mayRepeat || ends.get(partition)?.lacks(decoded) !== false);
       taken += 1;
       if (lacking.length === 0) return;
@@ -126,7 +126,7 @@ const SEARCHED_CHARS_MAX = 100_000;
 
 function synchronizerNamed(decoded: Decoded | null, value: Uint8Array | null): string | null {
   if (decoded?.kind === 'update') return decoded.synchronizerId || null;
-  if (value === null || decoded?.kind === 'checkpoint' || decoded?.kind === 'seed mark') return null;
+  if (value === null || decoded?.kind === 'checkpoint' || decoded?.kind === 'import marker') return null;
   const text = Buffer.from(value.buffer, value.byteOffset, value.byteLength).toString('utf8', 0, SEARCHED_CHARS_MAX);
   return SYNCHRONIZER_FIELD.exec(text)?.[1] ?? null;
 }
@@ -140,7 +140,7 @@ function decode(value: Uint8Array | null): Decoded | null {
 /** The migration that a message names; null where it names none, as in format B. */
 function migrationNamed(decoded: Decoded | null): number | null {
   if (decoded === null || decoded.kind === 'ignored') return null;
-  return decoded.kind === 'seed mark' || decoded.format === 'scan' ? decoded.migrationId : null;
+  return decoded.kind === 'import marker' || decoded.format === 'scan' ? decoded.migrationId : null;
 }
 
 /**
@@ -173,7 +173,7 @@ function createPartitionEnd({ values, isWhole }: PartitionTail) {
   for (const value of values) {
     const decoded = decode(value);
     migration = migrationNamed(decoded) ?? migration;
-    if (decoded?.kind === 'seed mark') {
+    if (decoded?.kind === 'import marker') {
       byLane.clear();
       ofOthers = { migrationId: decoded.migrationId, recordTime: decoded.recordTime };
     }
@@ -195,7 +195,7 @@ function createPartitionEnd({ values, isWhole }: PartitionTail) {
      */
     lacks(decoded: Decoded | null): boolean {
       const moments =
-        decoded?.kind === 'seed mark'
+        decoded?.kind === 'import marker'
           ? [{ recordTime: decoded.recordTime, migrationId: migration === null ? 0 : decoded.migrationId, lane: '' }]
           : momentsOf(decoded, migration);
       if (moments.length === 0) return wasBehind;

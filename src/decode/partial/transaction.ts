@@ -204,7 +204,7 @@ function parseAt(at: number): PartialRead | null {
   if (end < 0 || !readTransaction()) return null;
   if (!transaction.isThere(EVENTS_BY_ID) || !transaction.isThere(ROOT_EVENT_IDS)) return null;
   if (transaction.isThere(REASSIGNMENT) && !transaction.is(REASSIGNMENT, NULL)) return null;
-  // An import of a seed has members of its own.
+  // An update of a snapshot import has members of its own.
   if (transaction.isThere(SEED)) return null;
   if (!tree.walk(transaction.start(ROOT_EVENT_IDS))) return null;
   const events: Wire[] = [];

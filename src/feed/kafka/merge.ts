@@ -16,7 +16,7 @@ export interface SortKey {
 /** The sort key of a message; null for one without a time, which stays after its predecessor. */
 export function sortKeyOf(decoded: Decoded): SortKey | null {
   if (decoded.kind === 'update') return decoded;
-  if (decoded.kind === 'seed mark') return { ...decoded, synchronizerId: null };
+  if (decoded.kind === 'import marker') return { ...decoded, synchronizerId: null };
   if (decoded.kind === 'ignored' || decoded.times.length === 0) return null;
   const recordTime = decoded.times.reduce((least, each) => Math.min(least, each.recordTime), Infinity);
   return { migrationId: decoded.migrationId, recordTime, synchronizerId: null };

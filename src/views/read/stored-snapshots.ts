@@ -99,7 +99,7 @@ export function createSnapshotReader(db: Database) {
     'SELECT period AS periodUs, dso FROM setting',
   );
   // An import without its marker has no snapshot.
-  const seededAt = db
+  const importedAt = db
     .prepare<[number], number | null>('SELECT seeded_at FROM migration WHERE migration_id = ?')
     .pluck();
   const oldestOf = prepareSnapshots<[bigint]>(db, 'WHERE migration_id = ? + 0 ORDER BY record_time LIMIT 1');
@@ -136,8 +136,8 @@ export function createSnapshotReader(db: Database) {
     const newest = migrationId === null ? null : snapshotOf(newestOf.get(migrationId));
     if (migrationId === null || newest === null) return null;
     const oldest = snapshotOf(oldestOf.get(migrationId))!;
-    const seeded = seededAt.get(newest.migrationId) ?? null;
-    return { migrationId: newest.migrationId, ...setting.get()!, seededAt: seeded, oldest, newest };
+    const seeded = importedAt.get(newest.migrationId) ?? null;
+    return { migrationId: newest.migrationId, ...setting.get()!, importedAt: seeded, oldest, newest };
   }
 
   /** Those at the multiples of a time, whose record times are known, so no other is read. */

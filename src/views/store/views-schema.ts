@@ -46,12 +46,12 @@ CREATE TABLE migration(
   open_seq INTEGER NOT NULL,            -- the interval that is open
   open_epoch INTEGER NOT NULL,          -- its epoch: the newest one when it opened
   coin INTEGER,                         -- the instrument that is the coin; null before the first
-  time_reached INTEGER,                 -- null until a seed's mark, or an update that is no import
+  time_reached INTEGER,                 -- null until an import marker, or an update that is no import
   update_time INTEGER,                  -- the largest record time of an update
   next_grid INTEGER,                    -- the next grid time to seal
-  seeded_at INTEGER,                    -- the time of the seed that it began with; -1 while its mark has not come; null: no seed
-  seed_times TEXT NOT NULL,             -- of that seed, the time of each synchronizer that its mark named, as JSON
-  seed_offset INTEGER,                  -- of that seed, the offset of its participant; null where its source has none
+  seeded_at INTEGER,                    -- of the snapshot import that it began with; -1 while its marker has not come; null: none
+  seed_times TEXT NOT NULL,             -- the time of each synchronizer that its marker named, as JSON
+  seed_offset INTEGER,                  -- the offset of its participant; null where its source has none
   movements_since INTEGER               -- the counted time from which movements are kept; null: from the beginning
 ) STRICT;
 

@@ -11,7 +11,7 @@ import { ItemsFound, readSealed, verifySnapshots } from './verify-snapshots.ts';
 export interface Verified {
   snapshots: number;
   owners: number;
-  /** The migrations that begin with a seed, and its time: what was before it is not in the views. */
+  /** The migrations that begin with a snapshot import, and its time: what was before it is not in the views. */
   seeds: readonly { readonly migrationId: bigint; readonly time: string }[];
 }
 
@@ -59,10 +59,10 @@ export function* verifyViews(
 function* countVerified({ db, sealed }: VerifyContext, verified: Verified): Generator<VerifyStep> {
   for (const { length } of sealed.values()) verified.snapshots += length;
   verified.owners = rowsOf(db, 'account');
-  const rows = db.prepare<[], { migrationId: bigint; seededAt: bigint }>(
-    `SELECT migration_id AS migrationId, seeded_at AS seededAt FROM migration WHERE seeded_at >= 0 ORDER BY migration_id`,
+  const rows = db.prepare<[], { migrationId: bigint; importedAt: bigint }>(
+    `SELECT migration_id AS migrationId, seeded_at AS importedAt FROM migration WHERE seeded_at >= 0 ORDER BY migration_id`,
   );
-  verified.seeds = rows.all().map(({ migrationId, seededAt }) => ({ migrationId, time: timeText(seededAt) }));
+  verified.seeds = rows.all().map(({ migrationId, importedAt }) => ({ migrationId, time: timeText(importedAt) }));
   yield { phase: 'counts', done: 1, total: 1 };
 }
 

@@ -10,7 +10,7 @@ import { getOrMake } from '../../get-or-make.ts';
 import { BadUpdate, type FaultCode } from '../../ledger/bad-update.ts';
 import { coinEntity } from '../../ledger/templates.ts';
 import { type ClockRules, checkClock, formatTime, type Micros } from '../../ledger/time.ts';
-import { type Checkpoint, fieldNameIn, type SeedMark } from '../../ledger/update.ts';
+import { type Checkpoint, fieldNameIn, type ImportMarker } from '../../ledger/update.ts';
 import { type Applying, applyEvents, isActive, isFollowed, isOurs, termsOf } from './apply-events.ts';
 import type { Batch } from './batch.ts';
 import type { PendingCoin, StoredCoin } from './contracts.ts';
@@ -47,8 +47,8 @@ export function applyMessage(
   const lane = stateOf(batch.state.lanes, name);
   if (batch.state.feed !== null) requireOverlap(batch.state, lane, content);
   switch (content.kind) {
-    case 'seed mark':
-      return applySeedMark(batch, content, lane, rules);
+    case 'import marker':
+      return applyImportMarker(batch, content, lane, rules);
     case 'checkpoint':
       requireMigration(batch, rules);
       return applyCheckpoint(batch, content, lane, rules);
@@ -118,7 +118,7 @@ function applyUpdate(applying: Applying, recordTime: Micros, late: boolean, rule
  */
 function isRedelivered({ batch: { state }, migration, update, lane }: Applying, recordTime: Micros): boolean {
   const { synchronizerId } = update;
-  if (lane.start !== null && isUnproven(state, migration)) throw afterSeed(migration, lane, recordTime);
+  if (lane.start !== null && isUnproven(state, migration)) throw afterImport(migration, lane, recordTime);
   const last = migration.synchronizers.get(synchronizerId);
   if (last === undefined && lane.start !== null && isUnseen(migration))
     throw gapAfterFiles(`have nothing of synchronizer ${synchronizerId}`, lane.source, recordTime);
@@ -164,7 +164,7 @@ function applyImport(applying: Applying, late: boolean): boolean {
     batch.counts.importsLate += 1;
     return isApplied;
   }
-  if (update.seed !== undefined) migration.seededAt = UNFINISHED_IMPORT;
+  if (update.seed !== undefined) migration.importedAt = UNFINISHED_IMPORT;
   const { events, createsRepeated } = batch.counts;
   applyEvents(applying);
   batch.updates.end(migration, null);
@@ -191,9 +191,10 @@ function applyCheckpoint(batch: Batch, checkpoint: Checkpoint, lane: LaneState, 
     lane.checkpoints.set(key, Math.max(lane.checkpoints.get(key) ?? recordTime, recordTime));
   }
   const isBefore = known === undefined || known.timeReached === null || time < known.timeReached;
-  const isBeyondSeed = !isBefore && time > known.timeReached! && lane.start !== null && isUnproven(batch.state, known);
-  if (!isBeyondSeed) noteFurthest(lane, { migrationId: checkpoint.migrationId, recordTime: time });
-  if (isBefore || isBeyondSeed || (lane.start !== null && isAheadOfUnseen(known, checkpoint))) {
+  const isBeyondImport =
+    !isBefore && time > known.timeReached! && lane.start !== null && isUnproven(batch.state, known);
+  if (!isBeyondImport) noteFurthest(lane, { migrationId: checkpoint.migrationId, recordTime: time });
+  if (isBefore || isBeyondImport || (lane.start !== null && isAheadOfUnseen(known, checkpoint))) {
     batch.counts.checkpointsBehind += 1;
     return;
   }
@@ -214,15 +215,15 @@ function isAheadOfUnseen(migration: MigrationState, { times }: Checkpoint): bool
 }
 
 /**
- * The end of a seed, and the one checkpoint that opens a migration (docs/rules.md, rule 13). A migration that has begun needs
+ * The end of a snapshot import, and the one checkpoint that opens a migration (docs/rules.md, rule 13). A migration that has begun needs
  * none: as an import, it is skipped, where all that it has was read.
  */
-function applySeedMark(batch: Batch, mark: SeedMark, lane: LaneState, rules: ApplyRules): void {
+function applyImportMarker(batch: Batch, mark: ImportMarker, lane: LaneState, rules: ApplyRules): void {
   const { migrationId, recordTime } = mark;
   const migration = getOrMake(batch.state.migrations, migrationId, newMigration);
-  const { seededAt } = migration;
-  if (seededAt !== null && recordTime > seededAt && lane.start !== null && isUnproven(batch.state, migration))
-    throw afterSeed(migration, lane, recordTime);
+  const { importedAt } = migration;
+  if (importedAt !== null && recordTime > importedAt && lane.start !== null && isUnproven(batch.state, migration))
+    throw afterImport(migration, lane, recordTime);
   if (lane.start !== null) requireNoGapBefore(mark, migration, [...batch.state.lanes.values()], lane.source);
   noteFurthest(lane, { migrationId, recordTime });
   if (migration.timeReached !== null) {
@@ -230,9 +231,9 @@ function applySeedMark(batch: Batch, mark: SeedMark, lane: LaneState, rules: App
     return;
   }
   checkClock(recordTime, rules, { timeReached: null, field: 'seed.record_time' });
-  migration.seededAt = recordTime;
-  migration.seedTimes = Object.fromEntries(mark.times.map((each) => [each.synchronizerId, each.recordTime]));
-  migration.seedOffset = mark.offset;
+  migration.importedAt = recordTime;
+  migration.importTimes = Object.fromEntries(mark.times.map((each) => [each.synchronizerId, each.recordTime]));
+  migration.importOffset = mark.offset;
   // What follows has no migration id.
   if (mark.offset !== null) batch.state.sourceMigrationId ??= migrationId;
   migration.timeReached = recordTime;
@@ -241,24 +242,29 @@ function applySeedMark(batch: Batch, mark: SeedMark, lane: LaneState, rules: App
   batch.counts.checkpoints += 1;
 }
 
-function afterSeed({ seededAt }: MigrationState, { source }: LaneState, first: Micros): PossibleGap {
-  return gapAfterFiles(`end with a seed of ${formatTime(seededAt!)}`, source, first);
+function afterImport({ importedAt }: MigrationState, { source }: LaneState, first: Micros): PossibleGap {
+  return gapAfterFiles(`end with a snapshot import of ${formatTime(importedAt!)}`, source, first);
 }
 
-/** Whether a snapshot import has the update already. Throws BadUpdate for one after imports of a seed that is not whole. */
+/** Whether a snapshot import has the update already. Throws BadUpdate for one behind a snapshot import that is not whole. */
 function isCoveredByImport(migration: MigrationState, update: UpdateContent, recordTime: Micros): boolean {
-  const { seededAt, seedTimes, seedOffset } = migration;
-  if (seededAt === null) return false;
-  if (seededAt === UNFINISHED_IMPORT) {
-    const expected = 'the mark of the seed before it, whose imports alone may be half of what was active';
+  const { importedAt, importTimes, importOffset } = migration;
+  if (importedAt === null) return false;
+  if (importedAt === UNFINISHED_IMPORT) {
+    const expected = 'the marker of the snapshot import before it, which alone shows that it is whole';
     throw badTime('half_seed', update, recordTime, expected);
   }
-  // Repairs have equal times before and behind a seed: only the offset distinguishes them.
-  if (seedOffset === null || update.format !== 'ledger-api')
-    return recordTime <= (seedTimes[update.synchronizerId] ?? seededAt);
+  // Repairs have equal times before and behind an import: only the offset distinguishes them.
+  if (importOffset === null || update.format !== 'ledger-api')
+    return recordTime <= (importTimes[update.synchronizerId] ?? importedAt);
   const { offset = null } = update;
-  if (offset !== null) return offset <= seedOffset;
-  throw new BadUpdate('bad_field', 'offset', 'none', 'a whole number of 0 or more, as behind a seed of a participant');
+  if (offset !== null) return offset <= importOffset;
+  throw new BadUpdate(
+    'bad_field',
+    'offset',
+    'none',
+    'a whole number of 0 or more, as behind a snapshot import of a participant',
+  );
 }
 
 function badTime(code: FaultCode, update: UpdateContent, recordTime: Micros, expected: string): BadUpdate {
@@ -340,10 +346,10 @@ function isCreatedAfter(
 
 /**
  * Whether a late import must be known. What a migration's own snapshot import leaves out is not known; that of a source that resumes
- * is judged by its mark. Where not all is known that was archived, the first ones of a lane are judged: until it has shown what is.
+ * is judged by its marker. Where not all is known that was archived, the first ones of a lane are judged: until it has shown what is.
  */
 function isJudged({ migration, update, lane: { furthest, start } }: Applying): boolean {
-  if (migration.seededAt !== null || (update.seed !== undefined && start !== null)) return false;
+  if (migration.importedAt !== null || (update.seed !== undefined && start !== null)) return false;
   return migration.movementsSince === null || furthest === null || furthest.migrationId < migration.migrationId;
 }
 

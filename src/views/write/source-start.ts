@@ -2,7 +2,7 @@ import type { Database } from 'better-sqlite3';
 import type { UpdateContent } from '../../feed/decoded-batch.ts';
 import { FeedRefused, type Reached, type SourceStart } from '../../feed/source.ts';
 import { formatTime, type Micros } from '../../ledger/time.ts';
-import type { Checkpoint, SeedMark } from '../../ledger/update.ts';
+import type { Checkpoint, ImportMarker } from '../../ledger/update.ts';
 import { Refusal } from '../../refusal.ts';
 import type { ActiveIds } from './contracts.ts';
 import { checkpointKey, IMPORT_TIME, type LaneState, newLane } from './positions.ts';
@@ -63,10 +63,10 @@ function newestWith({ migrations }: WriterState, time: 'timeReached' | 'updateTi
 export function reachedOf(state: WriterState): Reached | null {
   const newest = newestWith(state, 'timeReached');
   if (newest === undefined) return null;
-  const { migrationId, seededAt, seedTimes, synchronizers } = newest;
-  const times = new Map(Object.entries(seedTimes));
+  const { migrationId, importedAt, importTimes, synchronizers } = newest;
+  const times = new Map(Object.entries(importTimes));
   for (const [synchronizerId, last] of synchronizers) times.set(synchronizerId, last.recordTime);
-  const recordTime = times.size > 0 ? Math.min(...times.values()) : seededAt;
+  const recordTime = times.size > 0 ? Math.min(...times.values()) : importedAt;
   return recordTime === null ? null : { migrationId, recordTime };
 }
 
@@ -109,7 +109,7 @@ function isBegun({ lanes }: WriterState): boolean {
   return [...lanes.values()].some(({ start, resumeToken }) => start !== null && resumeToken !== start);
 }
 
-/** What a directory is, and what people decided: not of the seed. */
+/** What a directory is, and what people decided: not of the import. */
 const KEPT = ['setting', 'dead_letter'];
 
 /**
@@ -122,10 +122,10 @@ export function forgetUnfinishedImport(
   { migrations }: WriterState,
   { source, active }: { source: string; active: ActiveIds },
 ): void {
-  const other = [...migrations.values()].find(({ seededAt }) => seededAt !== UNFINISHED_IMPORT);
+  const other = [...migrations.values()].find(({ importedAt }) => importedAt !== UNFINISHED_IMPORT);
   if (other !== undefined)
     throw new FeedRefused(
-      `these views have imports of migration ${other.migrationId} and no update, and ${source} begins with a seed: ` +
+      `these views have imports of migration ${other.migrationId} and no update, and ${source} begins with a snapshot import: ` +
         'replay the updates of that migration first, or give another --data directory',
     );
   const tables = db
@@ -203,11 +203,11 @@ export function gapAfterFiles(files: string, source: string, first: Micros): Pos
 }
 
 /**
- * Throws PossibleGap where a migration has begun and a seed of it is of a later time than what was read: the contracts of a later
- * seed do not count, and what was created and archived before it would be missing.
+ * Throws PossibleGap where a migration has begun and a snapshot import of it is of a later time than what was read: the contracts of
+ * a later one do not count, and what was created and archived before it would be missing.
  */
 export function requireNoGapBefore(
-  { recordTime, times }: SeedMark,
+  { recordTime, times }: ImportMarker,
   migration: MigrationState,
   lanes: readonly LaneState[],
   source: string,
@@ -218,20 +218,20 @@ export function requireNoGapBefore(
   if (recordTime <= timeReached && !isBehind) return;
   const end = isBehind && recordTime <= timeReached ? 'earlier on a synchronizer' : `at ${formatTime(timeReached)}`;
   throw new PossibleGap(
-    `${source} has a seed of ${formatTime(recordTime)}, and what was read before it ends ${end}`,
+    `${source} has a snapshot import of ${formatTime(recordTime)}, and what was read before it ends ${end}`,
     'replay files of what is between',
   );
 }
 
 /** Up to when everything of a synchronizer was read; NEGATIVE_INFINITY where nothing is known of it. */
 function reachedOn(
-  { migrationId, seededAt, seedTimes, synchronizers }: MigrationState,
+  { migrationId, importedAt, importTimes, synchronizers }: MigrationState,
   synchronizerId: string,
   lanes: readonly LaneState[],
 ): Micros {
   const key = checkpointKey(migrationId, synchronizerId);
   const times = [
-    seedTimes[synchronizerId] ?? seededAt,
+    importTimes[synchronizerId] ?? importedAt,
     synchronizers.get(synchronizerId)?.recordTime,
     ...lanes.map(({ checkpoints }) => checkpoints.get(key)),
   ];
@@ -245,7 +245,7 @@ function reachedOn(
 export function requireOverlap(
   { lanes, migrations }: WriterState,
   lane: LaneState,
-  content: UpdateContent | Checkpoint | SeedMark,
+  content: UpdateContent | Checkpoint | ImportMarker,
 ): void {
   const followed = lane.start === null ? [...lanes.values()].filter(holdsPosition) : [];
   const [source] = followed;
@@ -287,9 +287,9 @@ export function requireOverlap(
 }
 
 /** The times that a message names for synchronizers; of an import mark none are looked at. */
-function timesOf(content: UpdateContent | Checkpoint | SeedMark): Checkpoint['times'] {
+function timesOf(content: UpdateContent | Checkpoint | ImportMarker): Checkpoint['times'] {
   if (content.kind === 'checkpoint') return content.times;
-  if (content.kind === 'seed mark' || content.recordTime === null) return [];
+  if (content.kind === 'import marker' || content.recordTime === null) return [];
   return [{ synchronizerId: content.synchronizerId, recordTime: content.recordTime }];
 }
 
@@ -299,11 +299,11 @@ function holdsPosition({ start, resumeToken, furthest }: LaneState): boolean {
 }
 
 /**
- * Whether only a seed of the migration was read, and the source that resumes has shown nothing yet that the seed has: until then it
- * is not known that it begins before the seed ends.
+ * Whether only a snapshot import of the migration was read, and the source that resumes has shown nothing yet that this has: until
+ * then it is not known that it begins before the import ends.
  */
-export function isUnproven({ lanes }: WriterState, { seededAt, synchronizers }: MigrationState): boolean {
-  if (seededAt === null || seededAt === UNFINISHED_IMPORT || synchronizers.size > 0) return false;
+export function isUnproven({ lanes }: WriterState, { importedAt, synchronizers }: MigrationState): boolean {
+  if (importedAt === null || importedAt === UNFINISHED_IMPORT || synchronizers.size > 0) return false;
   return [...lanes.values()].every(
     ({ start, furthest }) => start === null || furthest === null || furthest.recordTime === IMPORT_TIME,
   );

@@ -38,12 +38,12 @@ export interface MigrationState {
   updateTime: Micros | null;
   /** The next grid time to seal. */
   nextGrid: Micros | null;
-  /** The time of the seed that it began with, UNFINISHED_IMPORT while its mark has not come; null where it began with updates. */
-  seededAt: Micros | null;
-  /** Up to when the seed has the updates of a synchronizer, where that is not `seededAt`. */
-  seedTimes: Readonly<Record<string, Micros>>;
-  /** The offset of the seed's participant; null where its source has none. */
-  seedOffset: number | null;
+  /** The time of its snapshot import, UNFINISHED_IMPORT while its marker has not come; null where it began with updates. */
+  importedAt: Micros | null;
+  /** Up to when the import has the updates of a synchronizer, where that is not `importedAt`. */
+  importTimes: Readonly<Record<string, Micros>>;
+  /** The offset of its participant; null where its source has none. */
+  importOffset: number | null;
   /** From when on its updates are in `ledger_update`; null: all are. */
   readonly movementsSince: Micros | null;
   contracts: number;
@@ -53,7 +53,7 @@ export interface MigrationState {
   readonly synchronizers: Map<string, SynchronizerState>;
 }
 
-/** Of a migration with imports of a seed whose mark has not come: nothing of it may be served. */
+/** Of a migration with a snapshot import whose marker has not come: nothing of it may be served. */
 export const UNFINISHED_IMPORT: Micros = -1;
 
 /** All that the writer keeps in memory besides its caches. Every part is stored in the transaction that changes it. */
@@ -74,9 +74,10 @@ export interface WriterState {
   nextSynchronizer: number;
 }
 
-interface MigrationRow extends Omit<MigrationState, 'stored' | 'unlocked' | 'locked' | 'synchronizers' | 'seedTimes'> {
+interface MigrationRow
+  extends Omit<MigrationState, 'stored' | 'unlocked' | 'locked' | 'synchronizers' | 'importTimes'> {
   readonly openEpoch: number;
-  readonly seedTimes: string;
+  readonly importTimes: string;
   unlocked: string;
   locked: string;
 }
@@ -112,7 +113,7 @@ function loadMigrations(db: Database): Map<number, MigrationState> {
   const migrations = new Map<number, MigrationState>();
   const rows = db.prepare<[], MigrationRow>(
     `SELECT m.migration_id AS migrationId, open_seq AS openSeq, open_epoch AS openEpoch, coin, time_reached AS timeReached,
-       update_time AS updateTime, next_grid AS nextGrid, seeded_at AS seededAt, seed_times AS seedTimes, seed_offset AS seedOffset,
+       update_time AS updateTime, next_grid AS nextGrid, seeded_at AS importedAt, seed_times AS importTimes, seed_offset AS importOffset,
        movements_since AS movementsSince,
        coalesce(contracts, 0) AS contracts, coalesce(owners, 0) AS owners,
        coalesce(unlocked, '0') AS unlocked, coalesce(locked, '0') AS locked,
@@ -128,8 +129,8 @@ function loadMigrations(db: Database): Map<number, MigrationState> {
       locked: parseColumn('supply.locked', row.locked, BigInt),
     };
     const stored = { openSeq: row.openSeq, openEpoch };
-    const seedTimes = parseColumn<Record<string, Micros>>('migration.seed_times', row.seedTimes, JSON.parse);
-    migrations.set(row.migrationId, { ...row, ...supply, stored, seedTimes, synchronizers: new Map() });
+    const importTimes = parseColumn<Record<string, Micros>>('migration.seed_times', row.importTimes, JSON.parse);
+    migrations.set(row.migrationId, { ...row, ...supply, stored, importTimes, synchronizers: new Map() });
   }
   const synchronizers = db.prepare<[], SynchronizerRow>(
     `SELECT migration_id AS migrationId, synchronizer_id AS name, no, first_time AS firstTime, record_time AS recordTime,
@@ -155,9 +156,9 @@ export function newMigration(migrationId: number): MigrationState {
     timeReached: null,
     updateTime: null,
     nextGrid: null,
-    seededAt: null,
-    seedTimes: {},
-    seedOffset: null,
+    importedAt: null,
+    importTimes: {},
+    importOffset: null,
     movementsSince: null,
     contracts: 0,
     owners: 0,
@@ -195,7 +196,14 @@ export function createStateSaver(
     written = state.followed;
     for (const m of state.migrations.values()) {
       m.stored = { openSeq: m.openSeq, openEpoch: epochs.ofInterval(m, m.openSeq) };
-      const times = [m.timeReached, m.updateTime, m.nextGrid, m.seededAt, JSON.stringify(m.seedTimes), m.seedOffset];
+      const times = [
+        m.timeReached,
+        m.updateTime,
+        m.nextGrid,
+        m.importedAt,
+        JSON.stringify(m.importTimes),
+        m.importOffset,
+      ];
       migration.run([m.migrationId, m.openSeq, m.stored.openEpoch, m.coin, ...times]);
       for (const [name, last] of m.synchronizers) {
         if (!last.changed) continue;

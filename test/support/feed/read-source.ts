@@ -57,7 +57,7 @@ export async function readSource<Settings>(
         if (!seen.has(line)) lines.push(line);
         seen.add(line);
         store(LANE, resumeToken!);
-        if ((decoded?.kind !== 'update' && decoded?.kind !== 'seed mark') || decoded.recordTime === null) continue;
+        if ((decoded?.kind !== 'update' && decoded?.kind !== 'import marker') || decoded.recordTime === null) continue;
         const { migrationId, recordTime } = decoded;
         if (furthest === null || recordTime > furthest.recordTime) furthest = { migrationId, recordTime };
       }

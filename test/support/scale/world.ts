@@ -3,7 +3,7 @@ import { emptyUpdate } from '../ledger/empty-update.ts';
 import type { HistoryItem } from '../ledger/history.ts';
 import { createRandom, type Random } from '../ledger/random.ts';
 import { randomLedger } from '../ledger/random-ledger.ts';
-import { activeContracts, seedImports, seedMark } from '../scan/active-contracts.ts';
+import { activeContracts, importMarker, seedImports } from '../scan/active-contracts.ts';
 import { linesOf } from '../views/replayed.ts';
 import { flatLedger } from './ledgers.ts';
 
@@ -93,7 +93,7 @@ function seedOf(
 ): { readonly imports: readonly string[]; readonly mark: string } {
   const { record_time: recordTime } = JSON.parse(lines[updates]!) as LastUpdate;
   const imports = seedImports(activeContracts(lines, { migrationId: FIRST, recordTime }), FIRST);
-  return { imports, mark: seedMark(FIRST, recordTime) };
+  return { imports, mark: importMarker(FIRST, recordTime) };
 }
 
 interface LastUpdate {

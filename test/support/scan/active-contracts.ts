@@ -82,7 +82,7 @@ export function seededFeed(lines: readonly string[], { recordTime }: { recordTim
 
 /** The imports of what is active at a time, and the mark. */
 export function seedOf(lines: readonly string[], { recordTime }: { recordTime: string }): string[] {
-  return [...seedImports(activeContracts(lines, { migrationId: 0, recordTime }), 0), seedMark(0, recordTime)];
+  return [...seedImports(activeContracts(lines, { migrationId: 0, recordTime }), 0), importMarker(0, recordTime)];
 }
 
 /** Contracts as the imports of a seed, without its mark. */
@@ -102,7 +102,7 @@ export function seedImports(contracts: readonly ActiveContract[], migrationId: n
 }
 
 /** The end of a seed. */
-export function seedMark(
+export function importMarker(
   migrationId: number,
   recordTime: string,
   times: Readonly<Record<string, string>> = {},
