@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { TOPIC_KIND } from '../../src/feed/kafka/kafka-kind.ts';
 import { retryHalted } from '../../src/ingest/resolve-halt.ts';
@@ -87,13 +85,6 @@ a checkpoint that is behind it for one synchronizer only | checkpoint : @s1 00:0
     for (const batch of [1, 100])
       expect(await replayed('', batch, directory.writeLines('file.ndjson', [imported!, ...updates]))).toBeNull();
     expect(dumpViews(data).migration).toHaveLength(2);
-  });
-
-  it('through a pipe is refused too', async () => {
-    const pipe = directory.namedPipe('pipe');
-    const written = readFileSync(fileOf('00:08 =f : +f fred 1'));
-    const [says] = await Promise.all([replayed('', 1, pipe), writeFile(pipe, written)]);
-    expect(says).toContain('pipe begins with record time 2025-02-12T00:08:00Z');
   });
 
   it.each([1, 100])(

@@ -74,20 +74,6 @@ describe.each(seeds)('the tables of random ledger %i are the same', (seed) => {
     }
   });
 
-  it('with updates delivered again: a line twice, the whole file twice, files that overlap', async () => {
-    using directory = temporaryDirectory();
-    const cut = { chunkBytes: 10_000, batchEventsMax: 50 };
-    const once = await tablesAfter(directory, 'once', { files: [lines], ...cut });
-    const twice = lines.flatMap((line) => (random.chance(0.2) ? [line, line] : [line]));
-    expect(await tablesAfter(directory, 'lines twice', { files: [twice], ...cut })).toEqual(once);
-    expect(await tablesAfter(directory, 'file twice', { files: [lines, lines], ...cut })).toEqual(once);
-    const [from, to] = [random.below(lines.length / 2), lines.length / 2 + random.below(lines.length / 2)];
-    const overlapping = [lines.slice(0, to), lines.slice(from)];
-    expect(await tablesAfter(directory, 'overlapping', { files: overlapping, ...cut })).toEqual(once);
-    const again = lines.flatMap((line, i) => (i > 0 && i % 100 === 0 ? lines.slice(0, i + 1) : [line]));
-    expect(await tablesAfter(directory, 'again and again', { files: [again], ...cut })).toEqual(once);
-  });
-
   it('interrupted between batches again and again, and resumed, in small epochs', async () => {
     using directory = temporaryDirectory();
     await tablesAfter(directory, 'once', { files: [lines] });

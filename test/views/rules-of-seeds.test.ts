@@ -6,7 +6,7 @@ import { loadState } from '../../src/views/write/state.ts';
 import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { holdfast } from '../support/program/command.ts';
 import { freshDirectory } from '../support/program/fresh-directory.ts';
-import { activeContracts, importMarker, seedImports } from '../support/scan/active-contracts.ts';
+import { activeContracts, importMarker, seedImports, seedOf } from '../support/scan/active-contracts.ts';
 import { linesOf, replayInto } from '../support/views/replayed.ts';
 import { dumpViews } from '../support/views/views-dump.ts';
 
@@ -85,6 +85,26 @@ describe('a seed', () => {
       ...once,
       counts: { ...once.counts, redelivered: before.length, importsLate: imports.length + 2 },
     });
+  });
+
+  it('covers nothing behind it: what was never applied there is disorder', async () => {
+    const { imports, mark, behind } = seedAt('00:10');
+    const [before, after] = linesOf(parseLedger('00:09 =x : +x xavier 1\n00:22 =y : +y yves 1'), 'scan');
+    const feed = [...imports, mark, ...behind];
+    expect(await replayed('covered', [...feed, before!])).toMatchObject({ halted: null, counts: { redelivered: 1 } });
+    expect(await replayed('behind', [...feed, after!])).toMatchObject({ halted: 'disorder contract_id' });
+  });
+
+  it('in a migration that began with updates is skipped, and bad where it has what was not read', async () => {
+    const text = '00:01 : +a alice 10\n00:12 : +b bob 5\n00:14 : -b\n00:23 : +c carol 1\n00:31 :';
+    const lines = linesOf(parseLedger(text), 'scan');
+    const seedFrom = (clock: string): string[] =>
+      seedOf(lines, { recordTime: `${timeOf(lines[0]!).slice(0, 11)}${clock}:00.000000Z` });
+    await replayed('begun', lines);
+    // Of what was created and archived within an interval nothing is stored.
+    expect(await replayed('begun', seedFrom('00:13'))).toMatchObject({ halted: null, counts: { importsLate: 3 } });
+    await replayed('behind', lines.slice(0, 3));
+    expect(await replayed('behind', seedFrom('00:24'))).toMatchObject({ halted: 'before_first contract_id' });
   });
 
   it('covers of a synchronizer that its mark names what is up to the time named', async () => {

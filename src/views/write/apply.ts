@@ -1,4 +1,11 @@
-import type { ArchivedContract, DecodedMessage, NewCoin, UpdateContent } from '../../feed/decoded-batch.ts';
+import type {
+  ArchivedContract,
+  ContractEvent,
+  DecodedMessage,
+  NewCoin,
+  UncountedCreate,
+  UpdateContent,
+} from '../../feed/decoded-batch.ts';
 import { getOrMake } from '../../get-or-make.ts';
 import { BadUpdate, type FaultCode } from '../../ledger/bad-update.ts';
 import { coinEntity } from '../../ledger/templates.ts';
@@ -142,7 +149,7 @@ function isRedelivered({ batch, migration, update, lane }: Applying, recordTime:
  */
 function applyImport(applying: Applying, late: boolean): boolean {
   const { batch, update, migration } = applying;
-  if (late && !update.events.every((event) => isActive(batch, migration, event))) {
+  if (late && !update.events.every((event) => isKnown(applying, event))) {
     const expected = 'no import: its lane was idle, and the others went on without it';
     throw new BadUpdate('overtaken', fieldNameIn(update.format, 'record_time'), 'an import', expected);
   }
@@ -272,7 +279,7 @@ function requireApplied(applying: Applying, recordTime: Micros, isCovered: boole
   const isKept = effects !== null || (!isCovered && (movementsSince === null || recordTime >= movementsSince));
   const skipped = `the update is skipped as a redelivery, because its record time ${formatTime(recordTime)} has passed, and`;
   if (isKept) {
-    const counts = (event: NewCoin): boolean => isOurs(batch, event) && isFollowed(batch, event);
+    const counts = (event: NewCoin | UncountedCreate): boolean => isOurs(batch, event) && isFollowed(batch, event);
     const difference = differenceOf(update, { items, effects: effects ?? new Set(), counts });
     const field = fieldNameIn(format, difference === 'lacks' ? 'update_id' : 'contract_id');
     if (difference === 'lacks') {
@@ -345,18 +352,26 @@ function isJudged({ migration, update, lane: { furthest, start } }: Applying): b
  * Whether the contracts of an import that comes after its migration has begun are known: active, or archived. False where one may be
  * that was archived before this directory kept what shows it. Throws BadUpdate where one was never applied.
  */
-function isKnownImport({ batch, migration, update }: Applying): boolean {
-  let isKnown = true;
+function isKnownImport(applying: Applying): boolean {
+  const { batch, migration, update } = applying;
+  let areKnown = true;
   for (const event of update.events) {
-    if (isActive(batch, migration, event) || batch.updates.wasSpent(event.idHash)) continue;
+    if (isKnown(applying, event)) continue;
     if (event.kind === 'archive' || !isOurs(batch, event) || event.kind === 'OpenMiningRound') continue;
     if (!isFollowed(batch, event)) continue;
+    // Of a snapshot import one may have been created and archived in a later interval, which leaves no trace.
+    if (update.seed !== undefined && event.createdAt <= migration.timeReached!) continue;
     const owner = batch.owners.find(migration, event.owner);
     if (owner !== undefined && batch.contracts.wasArchived(event, owner, 1)) continue;
-    isKnown = false;
+    areKnown = false;
     if (owner !== undefined && migration.movementsSince !== null) continue;
     const expected = `a contract that is known in migration ${migration.migrationId}, which has begun: this import was never applied`;
     throw new BadUpdate('before_first', fieldNameIn(update.format, 'contract_id'), event.contractId, expected);
   }
-  return isKnown;
+  return areKnown;
+}
+
+/** Whether the contract that an import names is active, or was one of the first interval and is archived. */
+function isKnown({ batch, migration }: Applying, event: ContractEvent): boolean {
+  return isActive(batch, migration, event) || batch.updates.wasSpent(event.idHash);
 }

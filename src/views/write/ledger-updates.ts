@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { ArchivedContract, NewCoin, UpdateContent } from '../../feed/decoded-batch.ts';
+import type { ArchivedContract, NewCoin, UncountedCreate, UpdateContent } from '../../feed/decoded-batch.ts';
 import { getOrMake } from '../../get-or-make.ts';
 import { INT64_MAX } from '../../json/exact-number.ts';
 import { extraHash } from '../../ledger/coin.ts';
@@ -247,17 +247,28 @@ export function hasEffect(effects: ReadonlySet<number> | null, { item }: Archive
  */
 export function differenceOf(
   { events }: UpdateContent,
-  { items, effects, counts }: { items: Uint8Array; effects: ReadonlySet<number>; counts: (event: NewCoin) => boolean },
-): { readonly event: NewCoin } | 'lacks' | null {
+  {
+    items,
+    effects,
+    counts,
+  }: {
+    items: Uint8Array;
+    effects: ReadonlySet<number>;
+    counts: (event: NewCoin | UncountedCreate) => boolean;
+  },
+): Difference {
   const shown = new Set<number>();
-  const archived = new Set<string>();
+  /** Whether the archive behind a create was an effect: otherwise the create was none either. */
+  const archived = new Map<string, boolean>();
   for (const event of events.toReversed()) {
     if (event.kind === 'archive') {
-      archived.add(event.contractId);
+      archived.set(event.contractId, hasEffect(effects, event, items));
       shown.add(itemWord(items, event.item));
-    } else if (event.kind === 'Amulet' || event.kind === 'LockedAmulet') {
+    } else if (event.kind === 'uncounted') {
+      counts(event);
+    } else if (event.kind !== 'OpenMiningRound') {
       const effect = createdEffect(event, items);
-      shown.add(effect);
+      if (archived.get(event.contractId) !== false) shown.add(effect);
       if (!archived.has(event.contractId) && !effects.has(effect) && counts(event)) return { event };
     }
   }
