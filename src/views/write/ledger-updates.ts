@@ -256,7 +256,7 @@ export function differenceOf(
     effects: ReadonlySet<number>;
     counts: (event: NewCoin | UncountedCreate) => boolean;
   },
-): Difference {
+): { readonly event: NewCoin } | 'lacks' | null {
   const shown = new Set<number>();
   /** Whether the archive behind a create was an effect: otherwise the create was none either. */
   const archived = new Map<string, boolean>();
