@@ -70,7 +70,7 @@ export function createPageReader(db: Database) {
       `SELECT owner, locked, amount, rate, round, created_at AS createdAt, node, contract_id AS contractId,
          coalesce(u.update_id, h.update_id) AS updateId, args AS extra, template_id AS templateId, package_name AS packageName
        FROM holding h JOIN account ON account.id = account JOIN template ON template.id = h.template
-       LEFT JOIN ledger_update u ON typeof(h.update_id) = 'integer' AND u.no = h.update_id WHERE h.no = ?`,
+       LEFT JOIN ledger_update u ON typeof(h.update_id) = 'integer' AND u.no = h.update_id WHERE h.no = ? + 0`,
     )
     .safeIntegers();
   const dsoOf = db.prepare<[], string | null>('SELECT dso FROM setting').pluck();

@@ -31,11 +31,13 @@ export function createAccountReader(db: Database) {
       `SELECT id AS no, owner AS party, coalesce(bits, x'') AS epochs FROM account
        LEFT JOIN account_epochs ON account = id WHERE ${rest}`,
     );
-  const ofParty = prepare<[number, string]>(`${COIN_OF_MIGRATION} AND owner = ? AND provider = '' AND account_id = ''`);
-  const ofNo = prepare<[number]>('id = ?');
+  const ofParty = prepare<[number, string]>(
+    `${COIN_OF_MIGRATION} AND owner = ? || '' AND provider = '' AND account_id = ''`,
+  );
+  const ofNo = prepare<[number]>('id = ? + 0');
   // Text is compared by its UTF-8 bytes.
-  const from = prepare<[number, string]>(`${COIN_OF_MIGRATION} AND owner >= ? ORDER BY owner`);
-  const byNo = prepare<[number, number, number]>(`id > ? AND id <= ? AND +${COIN_OF_MIGRATION} ORDER BY id`);
+  const from = prepare<[number, string]>(`${COIN_OF_MIGRATION} AND owner >= ? || '' ORDER BY owner`);
+  const byNo = prepare<[number, number, number]>(`id > ? + 0 AND id <= ? + 0 AND +${COIN_OF_MIGRATION} ORDER BY id`);
   const max = db.prepare<[], number | null>('SELECT max(id) FROM account').pluck();
   return {
     /** Undefined where the migration has had no coin of the party. */

@@ -76,7 +76,7 @@ export class Contracts {
     this.#coin = db
       .prepare<[number], CoinRow & { readonly createdAt: bigint; readonly creator: StoredId | bigint | null }>(
         `SELECT locked, owner, amount, rate, round, created_at AS createdAt, args AS extra, update_id AS creator
-         FROM holding JOIN account ON account.id = account WHERE no = ?`,
+         FROM holding JOIN account ON account.id = account WHERE no = ? + 0`,
       )
       .safeIntegers();
     this.#holding = db
@@ -88,7 +88,7 @@ export class Contracts {
     this.#idText = db.prepare<[number], string>(`SELECT ${ID_TEXT} FROM holding WHERE no = ?`).pluck();
     this.#spentIds = db
       .prepare<[number, number], string>(
-        `SELECT ${ID_TEXT} FROM epoch CROSS JOIN spent ON epoch = epoch.no AND spent.account = ? AND archived_seq >= ?
+        `SELECT ${ID_TEXT} FROM epoch CROSS JOIN spent ON epoch = epoch.no AND spent.account = ? + 0 AND archived_seq >= ? + 0
          JOIN holding ON holding.no = spent.no`,
       )
       .pluck();

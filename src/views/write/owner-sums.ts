@@ -57,11 +57,11 @@ export class Owners {
     this.#epochs = epochs;
     this.#byParty = db.prepare<[number, string], { no: number; epochs: Buffer }>(
       `SELECT id AS no, coalesce(bits, x'') AS epochs FROM account LEFT JOIN account_epochs ON account = id
-       WHERE instrument = ? AND owner = ? AND provider = '' AND account_id = ''`,
+       WHERE instrument = ? + 0 AND owner = ? || '' AND provider = '' AND account_id = ''`,
     );
     this.#byNo = db.prepare<[number], { migrationId: number; party: string; epochs: Buffer }>(
       `SELECT migration_id AS migrationId, owner AS party, coalesce(bits, x'') AS epochs FROM account
-       JOIN instrument ON instrument.id = instrument LEFT JOIN account_epochs ON account = account.id WHERE account.id = ?`,
+       JOIN instrument ON instrument.id = instrument LEFT JOIN account_epochs ON account = account.id WHERE account.id = ? + 0`,
     );
     this.#version = db
       .prepare<[number, number], Buffer>(
