@@ -95,10 +95,12 @@ async function demonstrate(folder: string, stopping: DemoStop): Promise<void> {
   await demonstrateUsers({ url, dataDir, env });
   const staysUp = process.stdin.isTTY && process.stdout.isTTY;
   sayWhatNext(staysUp ? url : null);
-  if (staysUp) {
-    say(`Look at it in your browser: ${url}/\n\nIt stays up until you press Ctrl-C.`);
-    await service.ended;
+  if (!staysUp) {
+    say('The demo has ended, because there is no terminal. In a terminal it stays up until you press Ctrl-C.');
+    return;
   }
+  say(`Look at it in your browser: ${url}/\n\nIt stays up until you press Ctrl-C.`);
+  await service.ended;
 }
 
 await runDemo(demonstrate);

@@ -153,14 +153,12 @@ function failureLine(error: unknown, help: string): string {
   // For a bare `holdfast` or group, commander's error has the whole help in place of a message.
   if (error instanceof CommanderError && error.code === 'commander.help') return `no command given; ${help} lists them`;
   const message = error instanceof Error ? error.message : String(error);
-  const line = safeText(
-    message
-      .replace(/^error: /, '')
-      .replaceAll(/\s*\n\s*/g, ' ')
-      .trim(),
-  );
-  if (error instanceof CommanderError) return `${line.replace(/\.$/, '')}; see ${help}`;
-  return exitCodeOf(error) === EXIT.noSnapshot ? `${line}; \`holdfast snapshots\` lists those there are` : line;
+  const line = safeText(message.trim().replaceAll(/\s*\n\s*/g, ' '));
+  if (error instanceof CommanderError) return `${line.replaceAll(/^error: |\.$/g, '')}; see ${help}`;
+  if (exitCodeOf(error) !== EXIT.noSnapshot) return line;
+  const seal = '; one is sealed once the feed goes past the next grid time, or by `holdfast replay FILE --seal`';
+  const advice = error instanceof HoldingsFault && error.code === 'no_snapshot_in' ? seal : '';
+  return `${line}${advice}; \`holdfast snapshots\` lists those there are`;
 }
 
 /** A fault of the machine as an error that says what to do about it; any other error as it is. */

@@ -34,7 +34,9 @@ const list: CliCommand = {
       locationText(deadLetter),
       deadLetter.updateId ?? '-',
       deadLetter.recordTime === null ? '-' : formatTime(deadLetter.recordTime),
-      shortened(deadLetter.reason),
+      deadLetter.reason.length <= REASON_CHARS_MAX
+        ? deadLetter.reason
+        : `${deadLetter.reason.slice(0, REASON_CHARS_MAX)}...`,
     ]);
     terminal.stdout.write(rows.length === 0 ? 'no dead letters\n' : formatTable(header, rows));
   },
@@ -64,9 +66,9 @@ const retry: CliCommand = {
     const { config, terminal } = invocation;
     await migrateOlderViews(invocation);
     const { deadLetter, bad } = retryHalted(config.dataDir, { ...config, now: () => Date.now() * 1000 });
-    const { id } = deadLetter;
+    const [id, where] = [deadLetter.id, safeLocation(deadLetter)];
     if (bad === null) {
-      terminal.stdout.write(`dead letter ${id} is applied: ingest continues after ${safeLocation(deadLetter)}\n`);
+      terminal.stdout.write(`dead letter ${id} is applied: the next \`replay\` or start continues after ${where}\n`);
       return EXIT.ok;
     }
     const next = nextText(deadLetter, commandOn(config.dataDir));
@@ -117,10 +119,6 @@ function findDeadLetter(dataDir: string, id: string): DeadLetter {
   const deadLetter = deadLetters.find(Number(id));
   if (deadLetter !== null) return deadLetter;
   throw new Refusal(`there is no dead letter ${id}; ${commandOn(dataDir)(LIST)} lists them`);
-}
-
-function shortened(reason: string): string {
-  return reason.length <= REASON_CHARS_MAX ? reason : `${reason.slice(0, REASON_CHARS_MAX)}...`;
 }
 
 /** A dead letter without its bytes, for programs. */
@@ -187,7 +185,7 @@ function droppedText(deadLetter: DeadLetter): string {
   if (deadLetter.code === 'broken_batch') return 'ingest continues behind the batch, without its messages';
   if (deadLetter.kind === 'container')
     return `the halt has ended; read ${safeText(deadLetter.source)} again from its start once it is repaired`;
-  return `ingest continues after ${safeLocation(deadLetter)}, and the same bytes are skipped from any source`;
+  return `the next \`replay\` or start continues after ${safeLocation(deadLetter)}; the same bytes are skipped from any source`;
 }
 
 function safeLocation(deadLetter: DeadLetter): string {

@@ -5,6 +5,7 @@ import { Refusal } from '../refusal.ts';
 import { askHoldfast } from '../service/compare-digests.ts';
 import { createReadOnlyHealth } from '../service/health.ts';
 import { readVersion } from '../version.ts';
+import { commandOn } from '../views/dead-letter-advice.ts';
 import { openStoredStatus } from '../views/read/stored-status.ts';
 import { openViewsStore } from '../views/read/views-store.ts';
 import { addressOf, type CliCommand } from './command.ts';
@@ -54,8 +55,7 @@ export const statusCommand: CliCommand = {
     for (let before: Reading | null = null; ; ) {
       const now = await read();
       if (options.json === true) {
-        const { readiness, status } = now;
-        terminal.stdout.write(safeJson({ readiness, status }));
+        terminal.stdout.write(safeJson({ readiness: now.readiness, status: now.status }));
         return;
       }
       if (isWatched || before !== null || now.status.counts === undefined) {
@@ -85,7 +85,7 @@ async function readService({ href }: URL): Promise<Reading> {
 async function readDirectory(dataDir: string): Promise<Reading> {
   using store = openViewsStore(dataDir);
   using standing = openStoredStatus(dataDir);
-  const health = createReadOnlyHealth(readVersion(), store, standing.read);
+  const health = createReadOnlyHealth(readVersion(), store, standing.read, commandOn(dataDir));
   const status = STATUS.parse({ ...(await health.status()), phase: 'stored' });
   return { readiness: READINESS.parse(await health.ready()), status, atMs: performance.now() };
 }

@@ -4,7 +4,7 @@ import { type Health, newestSnapshots, type Obstacle, type Readiness, readiness 
 import type { StreamStatus } from '../http/streams.ts';
 import type { IngestStatus } from '../ingest/ingest-status.ts';
 import { formatTime } from '../ledger/time.ts';
-import { deadLetterJson, haltLine, locationText, plainCommand } from '../views/dead-letter-advice.ts';
+import { deadLetterJson, haltLine, LIST, locationText, plainCommand } from '../views/dead-letter-advice.ts';
 import type { StoredStatus } from '../views/read/stored-status.ts';
 import type { DeadLetterFacts } from '../views/store/dead-letter-store.ts';
 
@@ -44,12 +44,17 @@ export function createHealth(
 }
 
 /** Health of a process that only reads the views: it knows what is stored there. */
-export function createReadOnlyHealth(version: string, store: HoldingsStore, standing: () => StoredStatus): Health {
+export function createReadOnlyHealth(
+  version: string,
+  store: HoldingsStore,
+  standing: () => StoredStatus,
+  print = plainCommand,
+): Health {
   return {
     async ready() {
       const { halted, deadLetters } = standing();
-      const haltedLines = halted === null ? [] : [haltLine(halted, plainCommand)];
-      return readiness(store, null, [...haltedLines, ...quarantinedLines(deadLetters)]);
+      const haltedLines = halted === null ? [] : [haltLine(halted, print)];
+      return readiness(store, null, [...haltedLines, ...quarantinedLines(deadLetters, print)]);
     },
     async status() {
       const { dso, deadLetters, halted } = standing();
@@ -74,10 +79,10 @@ function snakeCase(name: string): string {
 const WRITER_STOPPED: Obstacle = ['failed', 'the writer has stopped by itself; see the log'];
 
 /** Updates that are missing although the ingest continues, as `degraded` reports them. */
-function quarantinedLines({ quarantined = 0 }: Readonly<Record<string, number>>): string[] {
+function quarantinedLines({ quarantined = 0 }: Readonly<Record<string, number>>, print = plainCommand): string[] {
   if (quarantined === 0) return [];
   const are = quarantined === 1 ? 'is' : 'are';
-  return [`${counted(quarantined, 'update')} ${are} quarantined; see holdfast dead-letters list`];
+  return [`${counted(quarantined, 'update')} ${are} quarantined; see ${print(LIST)}`];
 }
 
 /** Null where the source was applied to its end recently enough, or there is none. */

@@ -114,7 +114,7 @@ export const LIST = 'dead-letters list';
 /** Shows a command of this program, given the words after the program's name; a shell must accept what is in backticks. */
 export type PrintCommand = (words: string) => string;
 
-/** Without the data directory: for HTTP, which shows no paths. */
+/** Without the data directory: for HTTP, where only the path of a feed file is shown. */
 export const plainCommand: PrintCommand = (words) => `\`holdfast ${words}\``;
 
 /** With the data directory, so that it may be run from anywhere. */

@@ -200,7 +200,10 @@ describe('summary', () => {
         ['--at', '2025-02-12T00:15:00Z'],
         'Failed to find ACS snapshot for the largest migration at 2025-02-12T00:15:00Z',
       ],
-      [['--migration', '7'], 'No snapshots found in migration 7'],
+      [
+        ['--migration', '7'],
+        'No snapshots found in migration 7; one is sealed once the feed goes past the next grid time, or by `holdfast replay FILE --seal`',
+      ],
     ] as const) {
       const { code, stdout, stderr } = await summary(...args);
       expect({ code, stdout }).toEqual({ code: 4, stdout: '' });

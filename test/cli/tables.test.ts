@@ -138,7 +138,7 @@ describe('holdfast status', () => {
       'newest snapshot': '2025-02-12T01:10:00Z, migration 0',
       'dead letters': '1 halted',
     });
-    expect(rows.degraded).toMatch(/^halted at .*bad, message 1: .*holdfast dead-letters drop 1/);
+    expect(rows.degraded).toMatch(/^halted at .*bad, message 1: .*holdfast dead-letters drop 1 --data \//);
   });
 
   it('of a service says what it reads, and how fast', async () => {

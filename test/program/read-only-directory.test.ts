@@ -36,7 +36,7 @@ it('a process that only reads says what views.db stores, also while that changes
     expect(await service.ask(path)).toMatchObject({ status: 200 });
 
   await replay('00:12 : -nothing', 3, '--on-bad-update', 'quarantine');
-  const quarantined = '1 update is quarantined; see holdfast dead-letters list';
+  const quarantined = '1 update is quarantined; see `holdfast dead-letters list`';
   expect((await service.ask('/readyz')).body).toEqual({ ...readiness, degraded: [quarantined] });
 
   await replay('00:13 : -nobody', 3);

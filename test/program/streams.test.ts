@@ -131,7 +131,7 @@ it('says where and why the ingest is halted, and what is degraded', async () => 
     expect(stream.events[0]!.data).toMatchObject({
       phase: 'caught_up',
       halted: null,
-      degraded: ['1 update is quarantined; see holdfast dead-letters list'],
+      degraded: ['1 update is quarantined; see `holdfast dead-letters list`'],
     });
   }
   const other = ['--data', directory.at('other'), '--file', feed];

@@ -36,7 +36,8 @@ const WEEKS = 0.5;
 export async function startDashboard(): Promise<Dashboard> {
   await using starting = new AsyncDisposableStack();
   const folder = starting.use(temporaryDirectory());
-  const weeks = folder.at('weeks.ndjson');
+  // A long name must not make a page wider than its screen.
+  const weeks = folder.at(`weeks-${'long'.repeat(40)}.ndjson`);
   writeWeeks(weeks, WEEKS);
   const files = [fixture('story.scan.ndjson'), weeks];
   const service = starting.use(await startService(['--data', folder.at('data'), '--file', ...files]));
