@@ -78,7 +78,10 @@ export function snapshotOf(row: SnapshotRow | undefined): StoredSnapshot | null 
 
 /** Look-ups and lists of sealed snapshots. Requested times may be of any year from 1 to 9999, so they are bigints. */
 export function createSnapshotReader(db: Database) {
-  const exact = prepareSnapshots<[number | bigint, number | bigint]>(db, 'WHERE migration_id = ? + 0 AND record_time = ? + 0');
+  const exact = prepareSnapshots<[number | bigint, number | bigint]>(
+    db,
+    'WHERE migration_id = ? + 0 AND record_time = ? + 0',
+  );
   const timeBefore = db
     .prepare<[bigint, bigint], number>(
       'SELECT record_time FROM snapshot WHERE migration_id = ? + 0 AND record_time <= ? ORDER BY record_time DESC LIMIT 1',

@@ -100,8 +100,9 @@ describe('produce --ledger-api', () => {
   const OFFSET = offsetOf(LINES[SEEDED - 1]!);
   const seed = seedLines(OWN, { offset: OFFSET, times: timesAt(LINES, OFFSET) });
   const participant = freshParticipant({ lines: LINES.slice(0, SEEDED) });
+  const isUpdate = (value: string): boolean => /"(Transaction|Reassignment)":/.test(value);
   const offsetsIn = async (topic: TestTopic): Promise<number[]> =>
-    (await valuesIn(topic)).filter((value) => /"(Transaction|Reassignment)":/.test(value)).map(offsetOf);
+    (await valuesIn(topic)).filter(isUpdate).map(offsetOf);
 
   it('sends a snapshot import and what follows it, continues after a kill, and is refused behind another participant', async () => {
     const topic = await createTopic(address);
@@ -119,7 +120,7 @@ describe('produce --ledger-api', () => {
     ];
     const isSent = (until: number) => async (): Promise<boolean> =>
       (await offsetsIn(topic)).includes(
-        offsetOf(OWN.findLast((line) => offsetOf(line) <= offsetOf(LINES[until - 1]!))!),
+        offsetOf(OWN.filter(isUpdate).findLast((line) => offsetOf(line) <= offsetOf(LINES[until - 1]!))!),
       );
     {
       await using program = startProgram([...args, '--follow']);
