@@ -18,6 +18,9 @@ const COMMIT_IDLE_MS = 250;
  * write less.
  */
 const COMMIT_WAITING_MS = 1_000;
+/** The same where what comes is older than `OLD_US`: nobody waits for it. */
+const COMMIT_OLD_MS = 5_000;
+const OLD_US = 600_000_000;
 /** How long to wait for the feed before the signal and the clock are checked again. */
 export const FEED_WAIT_MS = 100;
 
@@ -69,8 +72,7 @@ export async function runLoop(writer: ViewsWriter, feed: Feed, options: LoopOpti
         // Stops and forced snapshots arrive as messages, which are not handled while batches come without a pause.
         await turn();
       }
-      const lateMs = next === 'idle' ? COMMIT_IDLE_MS : COMMIT_WAITING_MS;
-      const late = !feed.ready && performance.now() - openSince >= lateMs;
+      const late = !feed.ready && performance.now() - openSince >= waitMs(writer, next === 'idle');
       const full = writer.pendingEvents >= batchEventsMax || openMessages >= BATCH_MESSAGES_MAX;
       if (writer.hasPending && (late || full)) await commit();
     }
@@ -84,6 +86,13 @@ export async function runLoop(writer: ViewsWriter, feed: Feed, options: LoopOpti
   }
   await commit();
   return null;
+}
+
+/** How long the first message of an open transaction may wait for its commit. */
+function waitMs({ state, options }: ViewsWriter, idle: boolean): number {
+  if (idle) return COMMIT_IDLE_MS;
+  const reached = furthestOf(state)?.recordTime ?? 0;
+  return reached < options.now() - OLD_US ? COMMIT_OLD_MS : COMMIT_WAITING_MS;
 }
 
 function storedTokens(writer: ViewsWriter): Map<string, string> {
