@@ -22,8 +22,10 @@ interface Written {
 
 /** A replay by the program's own function; `inline` decodes in the writing thread, `worker` in others, `2` in two of them. */
 const threads = process.argv[3];
-/** Where the views are left, with a last snapshot of all that the feed has; a folder that is removed again unless given. */
-const kept = process.argv[4];
+/** Where the views are left, with a last snapshot of all that the feed has; a folder that is removed again where empty or not given. */
+const kept = process.argv[4] || undefined;
+/** Events of one transaction; as a replay has them by default unless given. */
+const batchEventsMax = process.argv[5] === undefined ? undefined : Number(process.argv[5]);
 
 function writtenBytes(): number {
   if (process.platform !== 'linux') return Number.NaN;
@@ -49,6 +51,7 @@ await reportRun(process.argv[2]!, async (path) => {
       signal: new AbortController().signal,
       onProgress: ({ counts }) => commits.push({ events: counts.events, bytes: writtenBytes() }),
       ...REPLAY_OPTIONS,
+      ...(batchEventsMax === undefined ? {} : { batchEventsMax }),
       ...(threads === 'inline'
         ? { openFeed: (file, migrationId) => openInlineFeed(openFileSource(file), { migrationId }) }
         : {}),

@@ -20,7 +20,7 @@ import { type Promised, printPromises, rounded } from './table.ts';
 /**
  * Prints every promise of the design next to its baseline, all measured in this one run. Sizes by argument: `npm run
  * bench -- --updates 10000 --events 200000 --large 1000000 --rounds 1`; `--only replay` for one part, `--huge 20000000`
- * replays as many more from a pipe, which takes an hour; `--reference` for the approach that Splice Scan takes as well,
+ * replays as many more from a pipe, twice, which takes an hour; `--reference` for the approach that Splice Scan takes as well,
  * on a PostgreSQL 15 of its own.
  */
 const { values } = parseArgs({
@@ -56,7 +56,7 @@ const PARTS: Readonly<Record<string, () => Promised[] | Promise<Promised[]>>> = 
   kafka: () => benchKafka(dense(), { events, rounds }),
   'catch-up': () => benchCatchUp(folder, { updates: Math.min(updates, CATCH_UP_UPDATES_MAX), rounds }),
   scale: () => benchScale(folder, { events }),
-  growth: () => benchGrowth(folder, { smallEvents: events / 4, largeEvents, hugeEvents }),
+  growth: () => benchGrowth(folder, { smallEvents: events / 4, middleEvents: 2 * events, largeEvents, hugeEvents }),
 };
 
 const promises: Promised[] = [];
