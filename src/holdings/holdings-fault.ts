@@ -8,6 +8,11 @@ export const FAULT_KINDS = {
   no_snapshot_before: 'missing',
   no_snapshot_after: 'missing',
   no_migration: 'missing',
+  no_update: 'missing',
+  /** A time at which the store has no balance, or from before movements were kept. */
+  no_such_time: 'missing',
+  /** The store in PostgreSQL keeps no movements. */
+  not_kept: 'unsupported',
   no_dso: 'missing',
   no_open_round: 'unanswerable',
   not_followed: 'refused',

@@ -4,6 +4,7 @@ import { formatTime, type Micros, parseLedgerTime } from '../ledger/time.ts';
 import { showGiven } from '../show-given.ts';
 import type { ChangesFacts, HoldingsStore, Order, SealedMigration, Snapshot } from './facts.ts';
 import { HoldingsFault, requireFollowed, snapshotFault } from './holdings-fault.ts';
+import { movementsTable } from './movement-answers.ts';
 import { type Grid, isPartial, multiplesWithin, pointsOver, requireMultiple } from './snapshot-grid.ts';
 import {
   type ChangesQuery,
@@ -46,6 +47,8 @@ export async function answerTable(question: TableQuestion, store: HoldingsStore)
       return changesTable(question.query, store);
     case 'top':
       return topTable(question.query, store);
+    case 'movements':
+      return movementsTable(question.query, store);
   }
 }
 

@@ -212,7 +212,16 @@ function createReaders(
       return rows.map(({ migration_id }) => migration_id);
     },
     'changes of owners': (lookup) => changes.ofOwners(lookup),
+    'update history': notKept,
+    movements: notKept,
   };
+}
+
+async function notKept(): Promise<never> {
+  throw new HoldingsFault(
+    'not_kept',
+    'not kept by this store: it has totals of snapshots, not what moved between them',
+  );
 }
 
 /** PostgreSQL orders the owners with coin at a snapshot; their numbers are those of their rows, which never change. */
