@@ -138,6 +138,7 @@ export type OwnersQuery = Given<'migration_id' | 'record_time' | 'prefix'> & Pag
 export type HistoryQuery = Given<'migration_id' | 'from' | 'to' | 'every'> & Pick<Values, 'party'>;
 export type ChangesQuery = Given<'migration_id' | 'from' | 'to' | 'order'> & Pick<Values, 'party'> & Paged;
 export type MovementsQuery = Given<'migration_id' | 'from' | 'to' | 'kind' | 'order'> & Pick<Values, 'party'> & Paged;
+export type LocksQuery = Given<'migration_id' | 'record_time'> & Pick<Values, 'party'> & Paged;
 export type TopQuery = Given<'migration_id' | 'record_time' | 'by'> & Paged;
 
 /** Plain values, so that it can be sent to another thread. */
@@ -147,7 +148,8 @@ export type TableQuestion =
   | { readonly table: 'history'; readonly query: HistoryQuery }
   | { readonly table: 'changes'; readonly query: ChangesQuery }
   | { readonly table: 'top'; readonly query: TopQuery }
-  | { readonly table: 'movements'; readonly query: MovementsQuery };
+  | { readonly table: 'movements'; readonly query: MovementsQuery }
+  | { readonly table: 'locks'; readonly query: LocksQuery };
 
 export type TableName = TableQuestion['table'];
 
@@ -161,6 +163,7 @@ export const TABLES: Readonly<
   changes: { parameters: ['party', 'migration_id', 'from', 'to', 'order'], paged: true },
   top: { parameters: ['migration_id', 'record_time', 'by'], paged: true },
   movements: { parameters: ['party', 'migration_id', 'from', 'to', 'kind', 'order'], paged: true },
+  locks: { parameters: ['party', 'migration_id', 'record_time'], paged: true },
 };
 
 /** Rows in a page: at most, and by default. */

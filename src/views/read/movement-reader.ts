@@ -41,8 +41,6 @@ const OPEN_END = Number.MAX_SAFE_INTEGER;
 const COUNTED_AT = 'coalesce(counted_at, record_time)';
 const OF_MIGRATION = 'synchronizer IN (SELECT no FROM synchronizer WHERE migration_id = ? + 0)';
 
-export type MovementReader = ReturnType<typeof createMovementReader>;
-
 /** Reads movements and balances at any time. `? + 0`: see views/store/database.ts. */
 export function createMovementReader(
   db: Database,
