@@ -3,7 +3,13 @@ import { formatTime, type Micros } from '../ledger/time.ts';
 import { showGiven } from '../show-given.ts';
 import type { HoldingsStore } from './facts.ts';
 import { HoldingsFault } from './holdings-fault.ts';
-import { type Amounts, type Movement, movementKind, type UpdateHistory } from './movement-facts.ts';
+import {
+  type Amounts,
+  type Movement,
+  movementKind,
+  type OwnersMovement,
+  type UpdateHistory,
+} from './movement-facts.ts';
 import { type MovementsQuery, type PageStart, pageOf } from './table-question.ts';
 import type { Row, Table } from './table-rows.ts';
 
@@ -102,6 +108,11 @@ export function movementRow({ change, after, ...movement }: Movement): Row {
     burned: supplyChange === null ? null : formatAmount(supplyChange < 0n ? -supplyChange : 0n),
     legs: legs?.map((leg) => ({ ...leg, amount: formatAmount(leg.amount) })) ?? null,
   };
+}
+
+/** The data of a movement's event. */
+export function movementEvent(movement: OwnersMovement): Row {
+  return { migration_id: movement.migrationId, party_id: movement.party, ...movementRow(movement) };
 }
 
 export function balanceFields({ unlocked, locked }: Amounts): Row {

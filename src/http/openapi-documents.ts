@@ -13,7 +13,8 @@ import {
   scanProxyPath,
 } from './json-operation.ts';
 import { SERVICE_OPERATIONS } from './service-operations.ts';
-import { STREAM_EVENTS, STREAM_LIMITS, STREAM_OPERATION } from './streams.ts';
+import { STREAM_EVENTS_ASKED, STREAM_OF_MANY_OPERATION, STREAM_OPERATION } from './stream-requests.ts';
+import { STREAM_EVENTS, STREAM_LIMITS } from './streams.ts';
 import { TABLE_OPERATIONS, type TableOperation } from './table-operations.ts';
 import type { PathParameter, QueryParameter } from './users-area-request.ts';
 import { USERS_OPERATIONS, type UsersOperation, VERSION_OPERATION } from './users-operations.ts';
@@ -165,31 +166,42 @@ function describeTableOperation({ table, answer }: TableOperation, { owner }: Ex
   };
 }
 
-const EVENTS = `\`status\` first and on each change, then \`snapshot\` for each one sealed, its \`id\` the migration id and the
-record time, with an \`owner\` before it for each owner asked for that changed in it. \`reset\` has the newest snapshot, where the
+const EVENTS = `\`status\` first and on each change, then \`snapshot\` for each one sealed, its \`id\` the migration id, the record time and
+the first digits of the digest. With \`events=snapshots\` an \`owner\` is before it for each owner asked for that changed in it. With
+\`events=movements\` a \`movement\` comes for each as soon as its update is applied, before the snapshot that holds it; none is left out.
+Its \`id\` is the migration id, record time, update id and party id, each percent-encoded. \`reset\` has the newest snapshot, where the
 client cannot be sent all since its last id. A comment comes after 15 s without an event.`;
 
 const STREAM_FAULTS = {
-  400: 'A parameter is wrong, unknown or given twice; the message names it.',
+  400: 'A parameter or field is wrong, unknown or given twice; the message names it.',
+  501: 'This store keeps no movements.',
   503: 'Too many streams are open, in all or of one address; `Retry-After` says when to try again.',
 };
 
 const ID = {
-  description: 'The id of the last event that the client had: what was sealed after it is sent, oldest first.',
+  description:
+    'The id of the last event that the client had: all after it is sent, oldest first. One not reached yet is waited for.',
   schema: { type: 'string' },
 };
 
 /** The stream in the document of the holdings area; it is at the root only. */
-function describeStream(): object {
-  const owners = { type: 'array', items: parameter('party').schema, maxItems: STREAM_LIMITS.ownersMax };
-  const description = 'An owner whose changes are sent; may be given several times.';
+function describeStream({ method }: typeof STREAM_OPERATION | typeof STREAM_OF_MANY_OPERATION): object {
+  const { ownersMax, bodyOwnersMax } = STREAM_LIMITS;
+  const ownersOf = (maxItems: number) => ({ type: 'array', items: parameter('party').schema, maxItems });
+  const events = { type: 'string', enum: STREAM_EVENTS_ASKED, default: STREAM_EVENTS_ASKED[0] };
+  const body = { owners: ownersOf(bodyOwnersMax), events, last_event_id: ID.schema };
+  const schema = { type: 'object', properties: body, additionalProperties: false };
+  const owner = 'An owner whose changes or movements are sent; may be given several times.';
+  const query = [
+    { name: 'owner', in: 'query', required: false, description: owner, schema: ownersOf(ownersMax) },
+    { name: 'events', in: 'query', required: false, description: 'What is sent of the owners.', schema: events },
+    { name: 'last_event_id', in: 'query', required: false, ...ID },
+  ];
+  const header = { name: 'Last-Event-ID', in: 'header', required: false, ...ID };
   return {
     servers: [{ url: '/' }],
-    parameters: [
-      { name: 'owner', in: 'query', required: false, description, schema: owners },
-      { name: 'last_event_id', in: 'query', required: false, ...ID },
-      { name: 'Last-Event-ID', in: 'header', required: false, ...ID },
-    ],
+    parameters: [...(method === 'GET' ? query : []), header],
+    ...(method === 'POST' && { requestBody: { required: true, content: { 'application/json': { schema } } } }),
     responses: {
       200: {
         description: EVENTS.replaceAll('\n', ' '),
@@ -267,7 +279,8 @@ async function newestExample(answers: Answers): Promise<ExampleValues> {
 /** The document of holdings, tables, stream and the service itself, with the default limits. */
 function createHoldingsDocument(version: string, example = STORY_EXAMPLE): object {
   const answering = [...HOLDINGS_OPERATIONS, ...TABLE_OPERATIONS, ...SERVICE_OPERATIONS];
-  const operations = [...HOLDINGS_OPERATIONS, ...TABLE_OPERATIONS, STREAM_OPERATION, ...SERVICE_OPERATIONS];
+  const streams = [STREAM_OPERATION, STREAM_OF_MANY_OPERATION];
+  const operations = [...HOLDINGS_OPERATIONS, ...TABLE_OPERATIONS, ...streams, ...SERVICE_OPERATIONS];
   const events = Object.values(STREAM_EVENTS).map((answer) => ({ answer }));
   const info = { title: 'Holdfast: holdings', version, description: DESCRIPTION.replaceAll('\n', ' ') };
   const parts = {
@@ -277,7 +290,7 @@ function createHoldingsDocument(version: string, example = STORY_EXAMPLE): objec
   const limits = { ownersMax: OWNERS_MAX_DEFAULT };
   return openApiDocument(info, parts, operations, (operation) => {
     if ('table' in operation) return describeTableOperation(operation, example);
-    return 'answer' in operation ? describeJsonOperation(operation, limits, example) : describeStream();
+    return 'answer' in operation ? describeJsonOperation(operation, limits, example) : describeStream(operation);
   });
 }
 

@@ -41,6 +41,8 @@ const OPEN_END = Number.MAX_SAFE_INTEGER;
 const COUNTED_AT = 'coalesce(counted_at, record_time)';
 const OF_MIGRATION = 'synchronizer IN (SELECT no FROM synchronizer WHERE migration_id = ? + 0)';
 
+export type MovementReader = ReturnType<typeof createMovementReader>;
+
 /** Reads movements and balances at any time. `? + 0`: see views/store/database.ts. */
 export function createMovementReader(
   db: Database,
@@ -133,11 +135,16 @@ export function createMovementReader(
   }
 
   /** The sums of the changes after a number, up to another. */
-  function changeOver({ no: account, epochs }: Account, { firstEpoch, interval, no }: Moment): Amounts {
+  function changeOver(
+    { no: account, epochs }: Account,
+    { firstEpoch, interval, no }: Moment,
+    onRows: (rows: number) => void,
+  ): Amounts {
     const sum = { unlocked: 0n, locked: 0n };
     if (no >= interval.endNo) return sum;
     for (const epoch of epochsUp(epochs, firstEpoch, interval.epoch))
       for (const { unlocked, locked } of changes.iterate(epoch, account, no, interval.endNo)) {
+        onRows(1);
         sum.unlocked += BigInt(unlocked);
         sum.locked += BigInt(locked);
       }
@@ -146,11 +153,11 @@ export function createMovementReader(
 
   /**
    * The balance at a moment: what the end of its interval has, less what came in between. So movements that were not yet kept when
-   * the interval began are not needed.
+   * the interval began are not needed. `onRows` may throw where too many rows are read.
    */
-  function balanceAt(account: Account, moment: Moment): Amounts {
+  function balanceAt(account: Account, moment: Moment, onRows: (rows: number) => void = () => {}): Amounts {
     const totals = versions.at(account, moment.interval)?.totals;
-    const since = changeOver(account, moment);
+    const since = changeOver(account, moment, onRows);
     return { unlocked: (totals?.unlocked ?? 0n) - since.unlocked, locked: (totals?.locked ?? 0n) - since.locked };
   }
 

@@ -17,6 +17,7 @@ import { createInsightReaders } from './insight-reader.ts';
 import { createLockReader } from './lock-reader.ts';
 import { createMovementReader } from './movement-reader.ts';
 import { type Account, createAccountReader, createVersionReader } from './owner-versions.ts';
+import { createOwnersMovementReader } from './owners-movements.ts';
 import {
   createSnapshotReader,
   NOT_BOUNDED,
@@ -111,6 +112,9 @@ export function createFactsReader(db: Database) {
   let readLocks: ReturnType<typeof createLockReader> | undefined;
   let movementReader: ReturnType<typeof createMovementReader> | undefined;
   const movements = () => (movementReader ??= createMovementReader(db, { accounts, versions }));
+  let ownersMovementReader: ReturnType<typeof createOwnersMovementReader> | undefined;
+  const ownersMovements = () =>
+    (ownersMovementReader ??= createOwnersMovementReader(db, { accounts, movements: movements() }));
   const storedFollowed = db.prepare<[], { text: string | null; isFinal: number }>(
     `SELECT followed AS text,
        followed IS NOT NULL AND EXISTS (SELECT 1 FROM migration WHERE time_reached IS NOT NULL) AS isFinal FROM setting`,
@@ -181,6 +185,10 @@ export function createFactsReader(db: Database) {
       requireUnbounded(budget);
       return movements().movements(lookup);
     },
+    'last update': () => ownersMovements().lastUpdateNo(),
+    'moved owners': ({ after, until }) => ownersMovements().moved(after, until),
+    'movements of owners': (lookup, budget) => ownersMovements().ofOwners(lookup, budget),
+    'movement place': (name, budget) => ownersMovements().place(name, budget),
     locks: (lookup, budget) => {
       readLocks ??= createLockReader(db, { accounts, versions });
       return readLocks(snapshots.require(lookup), lookup, budget);
