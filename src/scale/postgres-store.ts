@@ -214,6 +214,8 @@ function createReaders(
     'changes of owners': (lookup) => changes.ofOwners(lookup),
     'update history': notKept,
     movements: notKept,
+    'all movements': notKept,
+    statement: notKept,
   };
 }
 

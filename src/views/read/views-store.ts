@@ -179,6 +179,14 @@ export function createFactsReader(db: Database) {
       requireUnbounded(budget);
       return movements().movements(lookup);
     },
+    'all movements': (lookup, budget) => {
+      requireUnbounded(budget);
+      return movements().allMovements(lookup);
+    },
+    statement: (lookup, budget) => {
+      requireUnbounded(budget);
+      return movements().statement(lookup);
+    },
   };
 
   return {
