@@ -1,5 +1,7 @@
 import { formatTime } from '../ledger/time.ts';
+import { showGiven } from '../show-given.ts';
 import type { HoldingsStore, SnapshotChoice } from './facts.ts';
+import type { PageStart } from './table-question.ts';
 
 /** Why a question has no answer, by kind. Each caller has its own table of what a kind means there (a status, an exit code). */
 export const FAULT_KINDS = {
@@ -67,4 +69,11 @@ export function notFollowed(parties: readonly string[]): HoldingsFault {
     `${parties.slice(0, NAMED_MAX).join(', ')}${more}: not followed here: this service reads a participant, and counts the coins of ` +
       'the parties of --ledger-api-parties only',
   );
+}
+
+/** The fault of a token that no page of these views can have had. */
+export function unknownToken({ migrationId, snapshot, last }: PageStart): HoldingsFault {
+  const given = `a token of migration ${migrationId} at ${formatTime(snapshot)} behind ${showGiven(last)}`;
+  const expected = 'a next_page_token of a page of these views';
+  return new HoldingsFault('unknown_token', `after: given ${given}, expected ${expected}`);
 }

@@ -1,8 +1,7 @@
 import { formatAmount } from '../ledger/amount.ts';
 import { formatTime, type Micros } from '../ledger/time.ts';
-import { showGiven } from '../show-given.ts';
 import type { HoldingsStore } from './facts.ts';
-import { HoldingsFault } from './holdings-fault.ts';
+import { HoldingsFault, unknownToken } from './holdings-fault.ts';
 import { type Amounts, type Movement, movementKind, type Period, type UpdateHistory } from './movement-facts.ts';
 import { formatPeriodLength, periodEnds } from './statement.ts';
 import {
@@ -139,8 +138,7 @@ function placeOf(page: PageStart | null, { lastUpdateNo, store }: UpdateHistory)
   const [updateNo = 0, place = 0, untilNo = 0] = numbers.map(Number);
   if (of === store && updateNo <= untilNo && untilNo <= lastUpdateNo)
     return { after: { updateNo, place }, untilNo, nameOf: nameIn(untilNo) };
-  const expected = 'a next_page_token of a page of these views';
-  throw new HoldingsFault('unknown_token', `after: given a token behind ${showGiven(page.last)}, expected ${expected}`);
+  throw unknownToken(page);
 }
 
 export function movementRow({ change, after, ...movement }: Movement): Row {

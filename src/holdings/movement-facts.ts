@@ -1,11 +1,13 @@
 import type { Micros } from '../ledger/time.ts';
-import type { Order, Totals } from './facts.ts';
 
 export const MOVEMENT_KINDS = ['in', 'out', 'lock', 'unlock'] as const;
 export type MovementKind = (typeof MOVEMENT_KINDS)[number];
 
 /** Amounts in 1e-10 units, signed where they are changes. */
-export type Amounts = Pick<Totals, 'unlocked' | 'locked'>;
+export interface Amounts {
+  readonly unlocked: bigint;
+  readonly locked: bigint;
+}
 
 /** The updates of a migration, by counted time: when they count, which never falls (docs/rules.md, rule 2). */
 export interface UpdateHistory {
@@ -123,7 +125,7 @@ export interface MovementsLookup extends TimesBetween {
   readonly party: string;
   /** Null: all. */
   readonly kinds: readonly MovementKind[] | null;
-  readonly order: Order;
+  readonly order: 'asc' | 'desc';
   /** Those of the updates after that number in that order, and up to another; null: from the first on. */
   readonly after: number | null;
   readonly untilNo: number;

@@ -1,9 +1,9 @@
 import { formatAmount } from '../ledger/amount.ts';
 import { formatDuration } from '../ledger/duration.ts';
 import { formatTime, type Micros, parseLedgerTime } from '../ledger/time.ts';
-import { showGiven } from '../show-given.ts';
 import type { ChangesFacts, HoldingsStore, Order, SealedMigration, Snapshot } from './facts.ts';
-import { HoldingsFault, requireFollowed, snapshotFault } from './holdings-fault.ts';
+import { HoldingsFault, requireFollowed, snapshotFault, unknownToken } from './holdings-fault.ts';
+import { locksTable } from './lock-answers.ts';
 import { allMovementsTable, movementsTable, statementTable } from './movement-answers.ts';
 import { type Grid, isPartial, multiplesWithin, pointsOver, requireMultiple } from './snapshot-grid.ts';
 import {
@@ -53,6 +53,8 @@ export async function answerTable(question: TableQuestion, store: HoldingsStore)
       return statementTable(question.query, store);
     case 'all movements':
       return allMovementsTable(question.query, store);
+    case 'locks':
+      return locksTable(question.query, await findSnapshot(store, question.query, question.query.after), store);
   }
 }
 
@@ -282,11 +284,4 @@ function rangeAfter({ from, to }: TimeRange, order: Order, after: PageStart | nu
   const last = parseLedgerTime(after.last);
   if (last === null) throw unknownToken(after);
   return order === 'asc' ? { from: Math.max(from, last + 1), to } : { from, to: Math.min(to, last - 1) };
-}
-
-/** The fault of a token that no page of these views can have had. */
-function unknownToken({ migrationId, snapshot, last }: PageStart): HoldingsFault {
-  const given = `a token of migration ${migrationId} at ${formatTime(snapshot)} behind ${showGiven(last)}`;
-  const expected = 'a next_page_token of a page of these views';
-  return new HoldingsFault('unknown_token', `after: given ${given}, expected ${expected}`);
 }

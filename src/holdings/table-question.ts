@@ -166,6 +166,7 @@ export type MovementsQuery = Given<'migration_id' | 'from' | 'to' | 'kind' | 'or
 export type StatementQuery = Given<'migration_id' | 'from' | 'to'> &
   Pick<Values, 'party'> & { readonly every: PeriodLength | null };
 export type AllMovementsQuery = Given<'migration_id' | 'from' | 'to' | 'min'> & Paged;
+export type LocksQuery = Given<'migration_id' | 'record_time'> & Pick<Values, 'party'> & Paged;
 export type TopQuery = Given<'migration_id' | 'record_time' | 'by'> & Paged;
 
 /** Plain values, so that it can be sent to another thread. */
@@ -177,7 +178,8 @@ export type TableQuestion =
   | { readonly table: 'top'; readonly query: TopQuery }
   | { readonly table: 'movements'; readonly query: MovementsQuery }
   | { readonly table: 'statement'; readonly query: StatementQuery }
-  | { readonly table: 'all movements'; readonly query: AllMovementsQuery };
+  | { readonly table: 'all movements'; readonly query: AllMovementsQuery }
+  | { readonly table: 'locks'; readonly query: LocksQuery };
 
 export type TableName = TableQuestion['table'];
 
@@ -193,6 +195,7 @@ export const TABLES: Readonly<
   movements: { parameters: ['party', 'migration_id', 'from', 'to', 'kind', 'order'], paged: true },
   statement: { parameters: ['party', 'migration_id', 'from', 'to', 'every'], paged: false },
   'all movements': { parameters: ['migration_id', 'from', 'to', 'min'], paged: true },
+  locks: { parameters: ['party', 'migration_id', 'record_time'], paged: true },
 };
 
 /** Rows in a page: at most, and by default. */

@@ -257,6 +257,42 @@ export const allMovements = {
     .meta({ id: 'Movements' }),
 } satisfies TableOperation;
 
+export const locks = {
+  method: 'GET',
+  path: '/holdfast/v1/owners/{party}/locks',
+  operationId: 'listOwnerLocks',
+  summary:
+    'The locked coins of an owner at a snapshot, in the order in which they unlock. Judged at its time, not by the clock.',
+  table: 'locks',
+  answer: z
+    .strictObject({
+      ...snapshot,
+      party_id: party,
+      unlocking: z
+        .strictObject({
+          '1d': amount('Of the locks that expire within a day after the snapshot.'),
+          '7d': amount('Within seven days.'),
+          '30d': amount('Within 30 days.'),
+        })
+        .meta({ description: 'What unlocks soon; each contains the one before. Expired locks are in none.' }),
+      locks: z.array(
+        z.strictObject({
+          contract_id: z.string(),
+          amount: amount('The initial amount.'),
+          expires_at: z.union([time('When the lock expires.'), z.null()]),
+          holders: z.array(party),
+          context: z.union([z.string(), z.null()]).meta({ description: 'What the lock is for (optContext).' }),
+          created_at: time('When the contract was created.'),
+          expired: z
+            .boolean()
+            .meta({ description: 'Whether it had expired at the snapshot. The coin is still locked.' }),
+        }),
+      ),
+      ...token,
+    })
+    .meta({ id: 'OwnerLocks' }),
+} satisfies TableOperation;
+
 /** Every table of the area: routes, requests, the document and the names in /metrics follow from this list. */
 export const TABLE_OPERATIONS: readonly TableOperation[] = [
   snapshots,
@@ -267,4 +303,5 @@ export const TABLE_OPERATIONS: readonly TableOperation[] = [
   movements,
   statement,
   allMovements,
+  locks,
 ];

@@ -212,19 +212,17 @@ function createReaders(
       return rows.map(({ migration_id }) => migration_id);
     },
     'changes of owners': (lookup) => changes.ofOwners(lookup),
-    'update history': notKept,
-    movements: notKept,
-    'all movements': notKept,
-    statement: notKept,
+    'update history': notKept('what moved between them'),
+    movements: notKept('what moved between them'),
+    'all movements': notKept('what moved between them'),
+    statement: notKept('what moved between them'),
+    locks: notKept('the order in which locked coins unlock'),
   };
 }
 
-async function notKept(): Promise<never> {
-  throw new HoldingsFault(
-    'not_kept',
-    'not kept by this store: it has totals of snapshots, not what moved between them',
-  );
-}
+const notKept = (what: string) => async (): Promise<never> => {
+  throw new HoldingsFault('not_kept', `not kept by this store: it has totals of snapshots, not ${what}`);
+};
 
 /** PostgreSQL orders the owners with coin at a snapshot; their numbers are those of their rows, which never change. */
 async function rank(ask: Ask, migrationId: number, seq: number): Promise<Ranking> {

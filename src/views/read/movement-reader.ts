@@ -68,8 +68,6 @@ const OF_MIGRATION = '+synchronizer IN (SELECT no FROM synchronizer WHERE migrat
 const UPDATE = `u.no AS updateNo, record_time AS recordTime, ${COUNTED_AT} AS countedAt, update_id AS updateId, accounts`;
 const CHANGE = 'CAST(unlocked AS TEXT) AS unlocked, CAST(locked AS TEXT) AS locked';
 
-export type MovementReader = ReturnType<typeof createMovementReader>;
-
 /** Reads movements and balances at any time. `? + 0`: see views/store/database.ts. */
 export function createMovementReader(
   db: Database,

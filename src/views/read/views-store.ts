@@ -14,6 +14,7 @@ import { openForReading } from '../store/database.ts';
 import { type CoinRow, followedIn, NO_SUMS, unitsOf } from '../store/stored-rows.ts';
 import { createPageReader } from './contract-page.ts';
 import { createInsightReaders } from './insight-reader.ts';
+import { createLockReader } from './lock-reader.ts';
 import { createMovementReader } from './movement-reader.ts';
 import { type Account, createAccountReader, createVersionReader } from './owner-versions.ts';
 import {
@@ -107,6 +108,7 @@ export function createFactsReader(db: Database) {
   const cachedOwners = new Map<string, OwnerFacts>();
   /** Made when first needed: the event loop, which has no statement that scans, never reads a page. */
   let readPage: ReturnType<typeof createPageReader> | undefined;
+  let readLocks: ReturnType<typeof createLockReader> | undefined;
   let movementReader: ReturnType<typeof createMovementReader> | undefined;
   const movements = () => (movementReader ??= createMovementReader(db, { accounts, versions }));
   const storedFollowed = db.prepare<[], { text: string | null; isFinal: number }>(
@@ -186,6 +188,10 @@ export function createFactsReader(db: Database) {
     statement: (lookup, budget) => {
       requireUnbounded(budget);
       return movements().statement(lookup);
+    },
+    locks: (lookup, budget) => {
+      readLocks ??= createLockReader(db, { accounts, versions });
+      return readLocks(snapshots.require(lookup), lookup, budget);
     },
   };
 
