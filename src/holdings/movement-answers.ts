@@ -1,9 +1,10 @@
 import { formatAmount } from '../ledger/amount.ts';
+import { formatPeriodLength } from '../ledger/duration.ts';
 import { formatTime, type Micros } from '../ledger/time.ts';
 import type { HoldingsStore } from './facts.ts';
 import { HoldingsFault, unknownToken } from './holdings-fault.ts';
 import { type Amounts, type Movement, movementKind, type Period, type UpdateHistory } from './movement-facts.ts';
-import { formatPeriodLength, periodEnds } from './statement.ts';
+import { periodEnds } from './statement.ts';
 import {
   type AllMovementsQuery,
   type MovementsQuery,

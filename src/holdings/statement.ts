@@ -1,23 +1,7 @@
-import { DURATION_EXPECTED, formatDuration, parseDuration } from '../ledger/duration.ts';
+import { formatPeriodLength, type PeriodLength } from '../ledger/duration.ts';
 import type { Micros } from '../ledger/time.ts';
 import { HoldingsFault } from './holdings-fault.ts';
 import type { Movement, Period, TimesBetween } from './movement-facts.ts';
-
-const CALENDAR = ['1w', '1mo', 'all'] as const;
-
-/** How long the periods of a statement are: microseconds, or by the calendar in UTC. */
-export type PeriodLength = number | (typeof CALENDAR)[number];
-
-export const PERIOD_LENGTH_EXPECTED = `1w, 1mo, all or ${DURATION_EXPECTED}`;
-
-/** Null where the text is none. */
-export function parsePeriodLength(text: string): PeriodLength | null {
-  return CALENDAR.find((each) => each === text) ?? (parseDuration(text) || null);
-}
-
-export function formatPeriodLength(length: PeriodLength): string {
-  return typeof length === 'number' ? formatDuration(length) : length;
-}
 
 const HOUR_US = 3_600_000_000;
 const DAY_US = 24 * HOUR_US;

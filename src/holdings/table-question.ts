@@ -1,12 +1,19 @@
 import { parseInt64 } from '../json/exact-number.ts';
 import { jsonOrNull } from '../json/untrusted.ts';
 import { formatAmount, parseAmount } from '../ledger/amount.ts';
-import { DURATION_EXPECTED, formatDuration, parseDuration } from '../ledger/duration.ts';
+import {
+  DURATION_EXPECTED,
+  formatDuration,
+  formatPeriodLength,
+  PERIOD_LENGTH_EXPECTED,
+  type PeriodLength,
+  parseDuration,
+  parsePeriodLength,
+} from '../ledger/duration.ts';
 import { isPartyId, PARTY_EXPECTED } from '../ledger/ledger-ids.ts';
 import { formatTime, parseRequestTime } from '../ledger/time.ts';
 import type { Order, RankedBy } from './facts.ts';
 import { MOVEMENT_KINDS, type MovementKind } from './movement-facts.ts';
-import { formatPeriodLength, PERIOD_LENGTH_EXPECTED, type PeriodLength, parsePeriodLength } from './statement.ts';
 
 /** The parameters of tables: HTTP, the command line and page tokens all read them by this list. */
 export interface Parameter<Value> {
