@@ -139,6 +139,7 @@ const EXIT_OF: Readonly<Record<FaultKind, ExitCode>> = {
   refused: EXIT.refused,
   unanswerable: EXIT.failed,
   unavailable: EXIT.failed,
+  unsupported: EXIT.failed,
 };
 
 function exitCodeOf(error: unknown): ExitCode {

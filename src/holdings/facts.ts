@@ -1,4 +1,6 @@
 import type { Micros } from '../ledger/time.ts';
+import type { BalanceFactKinds } from './balance-facts.ts';
+import type { MovementFactKinds } from './movement-facts.ts';
 import type { StateQuery, TimeQuery } from './question.ts';
 
 /** A sealed snapshot, with the supply. Amounts in 1e-10 units. */
@@ -26,7 +28,7 @@ export interface HoldingsStore {
 }
 
 /** Every kind of fact: its query and its result. Another one is a line here and a function in each store. */
-interface FactKinds extends TableFactKinds, StreamFactKinds {
+interface FactKinds extends TableFactKinds, StreamFactKinds, MovementFactKinds, BalanceFactKinds {
   /** Null where there is none. */
   snapshot: { lookup: { snapshot: SnapshotChoice }; facts: Snapshot | null };
   /** The first strictly after a time in its migration, else the first of the smallest larger migration that has one. */

@@ -1,5 +1,7 @@
 import { formatTime } from '../ledger/time.ts';
+import { showGiven } from '../show-given.ts';
 import type { HoldingsStore, SnapshotChoice } from './facts.ts';
+import type { PageStart } from './table-question.ts';
 
 /** Why a question has no answer, by kind. Each caller has its own table of what a kind means there (a status, an exit code). */
 export const FAULT_KINDS = {
@@ -8,6 +10,11 @@ export const FAULT_KINDS = {
   no_snapshot_before: 'missing',
   no_snapshot_after: 'missing',
   no_migration: 'missing',
+  no_update: 'missing',
+  /** A time at which the store has no balance, or from before movements were kept. */
+  no_such_time: 'missing',
+  /** The store in PostgreSQL keeps no movements. */
+  not_kept: 'unsupported',
   no_dso: 'missing',
   no_open_round: 'unanswerable',
   not_followed: 'refused',
@@ -62,4 +69,11 @@ export function notFollowed(parties: readonly string[]): HoldingsFault {
     `${parties.slice(0, NAMED_MAX).join(', ')}${more}: not followed here: this service reads a participant, and counts the coins of ` +
       'the parties of --ledger-api-parties only',
   );
+}
+
+/** The fault of a token that no page of these views can have had. */
+export function unknownToken({ migrationId, snapshot, last }: PageStart): HoldingsFault {
+  const given = `a token of migration ${migrationId} at ${formatTime(snapshot)} behind ${showGiven(last)}`;
+  const expected = 'a next_page_token of a page of these views';
+  return new HoldingsFault('unknown_token', `after: given ${given}, expected ${expected}`);
 }

@@ -1,9 +1,10 @@
 import { formatAmount } from '../ledger/amount.ts';
 import { formatDuration } from '../ledger/duration.ts';
 import { formatTime, type Micros, parseLedgerTime } from '../ledger/time.ts';
-import { showGiven } from '../show-given.ts';
 import type { ChangesFacts, HoldingsStore, Order, SealedMigration, Snapshot } from './facts.ts';
-import { HoldingsFault, requireFollowed, snapshotFault } from './holdings-fault.ts';
+import { HoldingsFault, requireFollowed, snapshotFault, unknownToken } from './holdings-fault.ts';
+import { locksTable } from './lock-answers.ts';
+import { movementsTable } from './movement-answers.ts';
 import { type Grid, isPartial, multiplesWithin, pointsOver, requireMultiple } from './snapshot-grid.ts';
 import {
   type ChangesQuery,
@@ -46,6 +47,10 @@ export async function answerTable(question: TableQuestion, store: HoldingsStore)
       return changesTable(question.query, store);
     case 'top':
       return topTable(question.query, store);
+    case 'movements':
+      return movementsTable(question.query, store);
+    case 'locks':
+      return locksTable(question.query, await findSnapshot(store, question.query, question.query.after), store);
   }
 }
 
@@ -275,11 +280,4 @@ function rangeAfter({ from, to }: TimeRange, order: Order, after: PageStart | nu
   const last = parseLedgerTime(after.last);
   if (last === null) throw unknownToken(after);
   return order === 'asc' ? { from: Math.max(from, last + 1), to } : { from, to: Math.min(to, last - 1) };
-}
-
-/** The fault of a token that no page of these views can have had. */
-function unknownToken({ migrationId, snapshot, last }: PageStart): HoldingsFault {
-  const given = `a token of migration ${migrationId} at ${formatTime(snapshot)} behind ${showGiven(last)}`;
-  const expected = 'a next_page_token of a page of these views';
-  return new HoldingsFault('unknown_token', `after: given ${given}, expected ${expected}`);
 }

@@ -4,6 +4,7 @@ import { DURATION_EXPECTED, formatDuration, parseDuration } from '../ledger/dura
 import { isPartyId, PARTY_EXPECTED } from '../ledger/ledger-ids.ts';
 import { formatTime, parseRequestTime } from '../ledger/time.ts';
 import type { Order, RankedBy } from './facts.ts';
+import { MOVEMENT_KINDS, type MovementKind } from './movement-facts.ts';
 
 /** The parameters of tables: HTTP, the command line and page tokens all read them by this list. */
 export interface Parameter<Value> {
@@ -56,6 +57,8 @@ interface Values {
   readonly order: Order;
   readonly by: RankedBy;
   readonly prefix: string;
+  /** Each once. */
+  readonly kind: readonly MovementKind[];
 }
 
 export type ParameterName = keyof Values;
@@ -75,12 +78,12 @@ export const PARAMETERS: { readonly [Name in ParameterName]: Parameter<Values[Na
     parse: parseInt64,
     print: String,
     expected: 'an integer from -9223372036854775808 to 9223372036854775807',
-    description: 'The newest migration that has a snapshot, unless given.',
+    description: 'The newest migration that has a snapshot, of movements that has an update, unless given.',
     schema: { type: 'integer', format: 'int64' },
   },
   record_time: time('The newest snapshot at or before this time; the newest one unless given.'),
-  from: time('Inclusive; from the first snapshot on unless given.'),
-  to: time('Inclusive; up to the newest snapshot unless given.'),
+  from: time('Inclusive; from the first snapshot, or update, on unless given.'),
+  to: time('Inclusive; up to the newest snapshot, or update, unless given.'),
   every: {
     parse: (text: string) => parseDuration(text) || null,
     print: formatDuration,
@@ -97,6 +100,16 @@ export const PARAMETERS: { readonly [Name in ParameterName]: Parameter<Values[Na
     expected: `1 to ${PREFIX_CHARS_MAX} characters that the party id begins with`,
     description: 'What the party id begins with; case counts.',
     schema: { type: 'string', minLength: 1, maxLength: PREFIX_CHARS_MAX },
+  },
+  kind: {
+    parse(text: string) {
+      const kinds = new Set(text.split(',').map((each) => MOVEMENT_KINDS.find((kind) => kind === each)));
+      return kinds.has(undefined) ? null : MOVEMENT_KINDS.filter((kind) => kinds.has(kind));
+    },
+    print: (kinds) => kinds.join(','),
+    expected: `${MOVEMENT_KINDS.join(' or ')}, or several of them with commas between`,
+    description: 'Only movements of these kinds; may be given several times.',
+    schema: { type: 'string' },
   },
 };
 
@@ -124,6 +137,8 @@ export type SnapshotsQuery = Given<'migration_id' | 'from' | 'to' | 'every' | 'o
 export type OwnersQuery = Given<'migration_id' | 'record_time' | 'prefix'> & Paged;
 export type HistoryQuery = Given<'migration_id' | 'from' | 'to' | 'every'> & Pick<Values, 'party'>;
 export type ChangesQuery = Given<'migration_id' | 'from' | 'to' | 'order'> & Pick<Values, 'party'> & Paged;
+export type MovementsQuery = Given<'migration_id' | 'from' | 'to' | 'kind' | 'order'> & Pick<Values, 'party'> & Paged;
+export type LocksQuery = Given<'migration_id' | 'record_time'> & Pick<Values, 'party'> & Paged;
 export type TopQuery = Given<'migration_id' | 'record_time' | 'by'> & Paged;
 
 /** Plain values, so that it can be sent to another thread. */
@@ -132,7 +147,9 @@ export type TableQuestion =
   | { readonly table: 'owners'; readonly query: OwnersQuery }
   | { readonly table: 'history'; readonly query: HistoryQuery }
   | { readonly table: 'changes'; readonly query: ChangesQuery }
-  | { readonly table: 'top'; readonly query: TopQuery };
+  | { readonly table: 'top'; readonly query: TopQuery }
+  | { readonly table: 'movements'; readonly query: MovementsQuery }
+  | { readonly table: 'locks'; readonly query: LocksQuery };
 
 export type TableName = TableQuestion['table'];
 
@@ -145,6 +162,8 @@ export const TABLES: Readonly<
   history: { parameters: ['party', 'migration_id', 'from', 'to', 'every'], paged: false },
   changes: { parameters: ['party', 'migration_id', 'from', 'to', 'order'], paged: true },
   top: { parameters: ['migration_id', 'record_time', 'by'], paged: true },
+  movements: { parameters: ['party', 'migration_id', 'from', 'to', 'kind', 'order'], paged: true },
+  locks: { parameters: ['party', 'migration_id', 'record_time'], paged: true },
 };
 
 /** Rows in a page: at most, and by default. */

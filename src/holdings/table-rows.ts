@@ -65,7 +65,7 @@ export function csvText({ columns, rows }: Pick<Table, 'columns' | 'rows'>, with
 const QUOTED = /[",\r\n]/;
 
 function csvField(value: unknown): string {
-  const text = String(value ?? '');
+  const text = typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? '');
   return QUOTED.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 

@@ -27,7 +27,13 @@ export function wrongValue(name: string, given: unknown, expected: string): Http
 }
 
 /** Statuses of questions that have no answer. */
-const STATUS: Readonly<Record<FaultKind, number>> = { missing: 404, refused: 400, unanswerable: 400, unavailable: 503 };
+const STATUS: Readonly<Record<FaultKind, number>> = {
+  missing: 404,
+  refused: 400,
+  unanswerable: 400,
+  unavailable: 503,
+  unsupported: 501,
+};
 
 /** The HTTP fault of a question that has no answer; any other error is passed on unchanged. */
 export function throwAsHttpFault(error: unknown): never {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MOVEMENT_KINDS } from '../holdings/movement-facts.ts';
 import type { TableName } from '../holdings/table-question.ts';
 import { amount, int64, party, snapshot, time } from './holdings-fields.ts';
 import type { OperationFacts } from './json-operation.ts';
@@ -152,5 +153,98 @@ export const top = {
     .meta({ id: 'TopOwners' }),
 } satisfies TableOperation;
 
+const signed = (what: string) => amount(`${what}; may be negative.`);
+
+export const movementAnswer = z
+  .strictObject({
+    record_time: time("The update's."),
+    counted_at: time('When it counts: a snapshot has what counts at its time or before. It never falls in feed order.'),
+    update_id: z.string(),
+    kind: z.enum(MOVEMENT_KINDS).meta({ description: 'By the change of the total; where that is 0, of locked coin.' }),
+    change_unlocked: signed('What the update changed'),
+    change_locked: signed('The same of locked coin'),
+    change_total: signed('Both together'),
+    unlocked: amount('After it.'),
+    locked: amount('After it.'),
+    total: amount('After it.'),
+    others: z.array(z.strictObject({ party_id: party, change_total: signed('The change of its total') })).meta({
+      description: 'The first ten of the other owners whose totals the update changed, the largest change first.',
+    }),
+    others_count: count('Of all of them.'),
+    minted: z.union([amount('What the update added to the supply.'), z.null()]),
+    burned: z.union([amount('What it took from the supply.'), z.null()]),
+    legs: z
+      .union([
+        z.array(
+          z.strictObject({
+            side: z.enum(['sender', 'receiver']),
+            counterparty: z.union([z.string(), z.null()]),
+            amount: amount('Of the transfer.'),
+            reason: z.union([z.string(), z.null()]),
+          }),
+        ),
+        z.null(),
+      ])
+      .meta({ description: 'What the ledger says of it; null where it says nothing.' }),
+  })
+  .meta({ id: 'Movement' });
+
+const movementsSince = z.union([time('Movements are kept from that counted time on.'), z.null()]).meta({
+  description: 'Null where they are kept from the beginning.',
+});
+
+export const movements = {
+  method: 'GET',
+  path: '/holdfast/v1/owners/{party}/movements',
+  operationId: 'listOwnerMovements',
+  summary: 'What moved of an owner, update by update: `from` and `to` are any times, by which updates count.',
+  table: 'movements',
+  answer: z
+    .strictObject({
+      migration_id: int64('The migration of the updates.', 4),
+      party_id: party,
+      movements_since: movementsSince,
+      movements: z.array(movementAnswer),
+      ...token,
+    })
+    .meta({ id: 'OwnerMovements' }),
+} satisfies TableOperation;
+
+export const locks = {
+  method: 'GET',
+  path: '/holdfast/v1/owners/{party}/locks',
+  operationId: 'listOwnerLocks',
+  summary:
+    'The locked coins of an owner at a snapshot, in the order in which they unlock. Judged at its time, not by the clock.',
+  table: 'locks',
+  answer: z
+    .strictObject({
+      ...snapshot,
+      party_id: party,
+      unlocking: z
+        .strictObject({
+          '1d': amount('Of the locks that expire within a day after the snapshot.'),
+          '7d': amount('Within seven days.'),
+          '30d': amount('Within 30 days.'),
+        })
+        .meta({ description: 'What unlocks soon; each contains the one before. Expired locks are in none.' }),
+      locks: z.array(
+        z.strictObject({
+          contract_id: z.string(),
+          amount: amount('The initial amount.'),
+          expires_at: z.union([time('When the lock expires.'), z.null()]),
+          holders: z.array(party),
+          context: z.union([z.string(), z.null()]).meta({ description: 'What the lock is for (optContext).' }),
+          created_at: time('When the contract was created.'),
+          expired: z
+            .boolean()
+            .meta({ description: 'Whether it had expired at the snapshot. The coin is still locked.' }),
+        }),
+      ),
+      ...token,
+    })
+    .meta({ id: 'OwnerLocks' }),
+} satisfies TableOperation;
+
 /** Every table of the area: routes, requests, the document and the names in /metrics follow from this list. */
-export const TABLE_OPERATIONS: readonly TableOperation[] = [snapshots, owners, history, changes, top];
+export const TABLE_OPERATIONS: readonly TableOperation[] = [snapshots, owners, history, changes, top, movements, locks];

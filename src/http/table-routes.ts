@@ -82,8 +82,9 @@ function textsOf(table: TableName, query: URLSearchParams): Map<string, string> 
   const texts = new Map<string, string>();
   for (const [name, text] of query) {
     if (!known.includes(name)) throw wrongValue(name, text, `no such parameter, only ${known.join(', ')}`);
-    if (texts.has(name)) throw wrongValue(name, text, 'it once, and it is given twice');
-    texts.set(name, text);
+    const before = texts.get(name);
+    if (before !== undefined && name !== 'kind') throw wrongValue(name, text, 'it once, and it is given twice');
+    texts.set(name, before === undefined ? text : `${before},${text}`);
   }
   return texts;
 }

@@ -212,8 +212,15 @@ function createReaders(
       return rows.map(({ migration_id }) => migration_id);
     },
     'changes of owners': (lookup) => changes.ofOwners(lookup),
+    'update history': notKept('what moved between them'),
+    movements: notKept('what moved between them'),
+    locks: notKept('the order in which locked coins unlock'),
   };
 }
+
+const notKept = (what: string) => async (): Promise<never> => {
+  throw new HoldingsFault('not_kept', `not kept by this store: it has totals of snapshots, not ${what}`);
+};
 
 /** PostgreSQL orders the owners with coin at a snapshot; their numbers are those of their rows, which never change. */
 async function rank(ask: Ask, migrationId: number, seq: number): Promise<Ranking> {

@@ -8,7 +8,6 @@ import {
   type Order,
   type OwnersChangesLookup,
   type PartyTotals,
-  type SnapshotPlace,
   type StreamFactKinds,
   sameTotals,
   type TableFactKinds,
@@ -56,13 +55,6 @@ export function createInsightReaders(
   const versions = createVersionReader(db);
   const gridOf = createGridReader(db);
 
-  function requireSnapshot({ migrationId, recordTime }: SnapshotPlace): StoredSnapshot {
-    const choice = { migrationId: BigInt(migrationId), recordTime: BigInt(recordTime), match: 'exact' } as const;
-    const snapshot = snapshots.find(choice);
-    if (snapshot === null) throw new Error(`migration ${migrationId} has no snapshot at ${recordTime}`);
-    return snapshot;
-  }
-
   function gridIn(migrationId: number): SealedGrid | null {
     const migration = snapshots.migration(BigInt(migrationId));
     return migration === null ? null : gridOf(migration);
@@ -94,15 +86,15 @@ export function createInsightReaders(
       requireUnbounded(budget);
       const grid = gridIn(lookup.migrationId);
       if (grid === null) return [];
-      return listOwners({ accounts, versions }, lookup, { snapshot: requireSnapshot(lookup), grid });
+      return listOwners({ accounts, versions }, lookup, { snapshot: snapshots.require(lookup), grid });
     },
     ranking: (lookup, budget) => {
       requireUnbounded(budget);
-      return rankOwners(db, requireSnapshot(lookup), { accounts, versions });
+      return rankOwners(db, snapshots.require(lookup), { accounts, versions });
     },
     'numbered owners': (lookup, budget) => {
       if (lookup.owners.length > budget.rows) throw NOT_BOUNDED;
-      const snapshot = requireSnapshot(lookup);
+      const snapshot = snapshots.require(lookup);
       return lookup.owners.map((no) => totalsAt(versions, accounts.ofNo(no), snapshot));
     },
     'last sealed': () => snapshotOf(last.get()),

@@ -7,6 +7,7 @@ import type {
   SealedMigration,
   SealedSnapshot,
   SnapshotChoice,
+  SnapshotPlace,
 } from '../../holdings/facts.ts';
 import type { TimeQuery } from '../../holdings/question.ts';
 import { gridOf, multiplesWithin } from '../../holdings/snapshot-grid.ts';
@@ -151,6 +152,13 @@ export function createSnapshotReader(db: Database) {
 
   return {
     find,
+    /** One that exists. */
+    require({ migrationId, recordTime }: SnapshotPlace): StoredSnapshot {
+      const choice = { migrationId: BigInt(migrationId), recordTime: BigInt(recordTime), match: 'exact' } as const;
+      const snapshot = find(choice);
+      if (snapshot === null) throw new Error(`migration ${migrationId} has no snapshot at ${recordTime}`);
+      return snapshot;
+    },
     after: ({ migrationId, recordTime }: TimeQuery) =>
       snapshotOf(after.get(migrationId, recordTime) ?? larger.get(migrationId)),
     newest: () => migrationIds.all().flatMap((migrationId) => snapshotOf(newestOf.get(BigInt(migrationId))) ?? []),

@@ -14,6 +14,8 @@ import { openForReading } from '../store/database.ts';
 import { type CoinRow, followedIn, NO_SUMS, unitsOf } from '../store/stored-rows.ts';
 import { createPageReader } from './contract-page.ts';
 import { createInsightReaders } from './insight-reader.ts';
+import { createLockReader } from './lock-reader.ts';
+import { createMovementReader } from './movement-reader.ts';
 import { type Account, createAccountReader, createVersionReader } from './owner-versions.ts';
 import {
   createSnapshotReader,
@@ -106,6 +108,9 @@ export function createFactsReader(db: Database) {
   const cachedOwners = new Map<string, OwnerFacts>();
   /** Made when first needed: the event loop, which has no statement that scans, never reads a page. */
   let readPage: ReturnType<typeof createPageReader> | undefined;
+  let readLocks: ReturnType<typeof createLockReader> | undefined;
+  let movementReader: ReturnType<typeof createMovementReader> | undefined;
+  const movements = () => (movementReader ??= createMovementReader(db, { accounts, versions }));
   const storedFollowed = db.prepare<[], { text: string | null; isFinal: number }>(
     `SELECT followed AS text,
        followed IS NOT NULL AND EXISTS (SELECT 1 FROM migration WHERE time_reached IS NOT NULL) AS isFinal FROM setting`,
@@ -171,6 +176,15 @@ export function createFactsReader(db: Database) {
       return readPage(snapshot, lookup);
     },
     ...createInsightReaders(db, snapshots),
+    'update history': ({ migrationId }) => movements().history(migrationId),
+    movements: (lookup, budget) => {
+      requireUnbounded(budget);
+      return movements().movements(lookup);
+    },
+    locks: (lookup, budget) => {
+      readLocks ??= createLockReader(db, { accounts, versions });
+      return readLocks(snapshots.require(lookup), lookup, budget);
+    },
   };
 
   return {

@@ -23,6 +23,7 @@ const TARGETS = [
   ['top', 'record_time'],
   [`owners/${ALICE}/history`, 'to'],
   [`owners/${ALICE}/changes`, 'to'],
+  [`owners/${ALICE}/locks`, 'record_time'],
 ] as const;
 
 const get = async (target: string, headers: Record<string, string> = {}): Promise<Response> =>
@@ -84,7 +85,7 @@ describe.each(TARGETS)('an answer of %s', (target, until) => {
     ])
       expect(await type('', accept), accept).toBe(wanted);
     const file = (await get(`${target}?format=csv`)).headers.get('content-disposition')!;
-    expect(file).toMatch(/^attachment; filename="holdfast-(snapshots|owners|top|history|changes)-[\w.-]+\.csv"$/);
+    expect(file).toMatch(/^attachment; filename="holdfast-(snapshots|owners|top|history|changes|locks)-[\w.-]+\.csv"$/);
     expect((await get(target)).headers.has('content-disposition')).toBe(false);
   });
 });

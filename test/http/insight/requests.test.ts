@@ -10,7 +10,12 @@ afterAll(() => service[Symbol.dispose]());
 const story = readExpected('story');
 const ALICE = story.owner_party_ids[0]!;
 const V1 = '/holdfast/v1';
-const TARGETS = ['snapshots', 'owners', 'top', `owners/${ALICE}/history`, `owners/${ALICE}/changes`];
+const TARGETS = [
+  'snapshots',
+  'owners',
+  'top',
+  ...['history', 'changes', 'locks'].map((each) => `owners/${ALICE}/${each}`),
+];
 
 async function fault(target: string): Promise<string> {
   const response = await app.request(`${V1}/${target}`);
@@ -62,6 +67,10 @@ describe('a request', () => {
     ],
     ['owners/nobody/history', '400 party: given "nobody", expected a party id'],
     ['owners/%ff::1220/changes', '400 party: given'],
+    [
+      'owners/nobody::1220/locks?record_time=1999-01-01T00:00:00Z',
+      '404 No snapshots found before 1999-01-01T00:00:00Z',
+    ],
     [`owners/${ALICE}/history?limit=5`, '400 limit: given "5", expected no such parameter'],
   ])('%s: %s', async (target, said) => {
     expect(await fault(target)).toContain(said);

@@ -11,7 +11,7 @@ export interface TableAnswer {
   readonly next: string | null;
 }
 
-const ROWS = ['snapshots', 'owners', 'points', 'changes'];
+const ROWS = ['snapshots', 'owners', 'points', 'changes', 'locks'];
 
 /** Asks with these parameters, of which those that are null are left out. */
 export async function askTable(
@@ -70,5 +70,6 @@ function paramsOf(given: Readonly<Record<string, unknown>>): Record<string, stri
 
 /** A row as CSV tells it. */
 export function asTexts(row: Row): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, value === null ? '' : String(value)]));
+  const text = (value: unknown): string => (typeof value === 'object' ? JSON.stringify(value) : String(value));
+  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, value === null ? '' : text(value)]));
 }

@@ -1,0 +1,85 @@
+import type { Micros } from '../ledger/time.ts';
+
+export const MOVEMENT_KINDS = ['in', 'out', 'lock', 'unlock'] as const;
+export type MovementKind = (typeof MOVEMENT_KINDS)[number];
+
+/** Amounts in 1e-10 units, signed where they are changes. */
+export interface Amounts {
+  readonly unlocked: bigint;
+  readonly locked: bigint;
+}
+
+/** The updates of a migration, by counted time: when they count, which never falls (docs/rules.md, rule 2). */
+export interface UpdateHistory {
+  readonly migrationId: number;
+  /** One microsecond before the first update, or the time of the import marker: the balance there is what imports brought. */
+  readonly begin: Micros;
+  /** The counted time that was reached. */
+  readonly appliedTo: Micros;
+  /** The counted time from which movements are kept; null: from the beginning. */
+  readonly movementsSince: Micros | null;
+  /** The time of the newest snapshot, forced ones included; null where none is sealed. */
+  readonly sealedTo: Micros | null;
+  /** The store's number of the last update that changed a coin; 0 for none. */
+  readonly lastUpdateNo: number;
+}
+
+/** The net effect of one update on one owner. */
+export interface Movement {
+  /** The store's number of the update, in feed order. */
+  readonly updateNo: number;
+  readonly recordTime: Micros;
+  readonly countedAt: Micros;
+  readonly updateId: string;
+  readonly party: string;
+  readonly change: Amounts;
+  /** The balance after it. */
+  readonly after: Amounts;
+  /** The owners whose totals it changed, too: the largest changes first, then by party id; at most OTHERS_MAX of them. */
+  readonly others: readonly { readonly party: string; readonly change: bigint }[];
+  readonly othersCount: number;
+  /** What the update added to the supply, negative where it took from it; null where not all owners are known. */
+  readonly supplyChange: bigint | null;
+  /** What the ledger says of it; null where it says nothing. */
+  readonly legs: readonly MovementLeg[] | null;
+}
+
+export const OTHERS_MAX = 10;
+
+export interface MovementLeg {
+  readonly side: 'sender' | 'receiver';
+  /** Null where the ledger names none. */
+  readonly counterparty: string | null;
+  /** In 1e-10 units. */
+  readonly amount: bigint;
+  readonly reason: string | null;
+}
+
+export function movementKind({ unlocked, locked }: Amounts): MovementKind {
+  const total = unlocked + locked;
+  if (total !== 0n) return total > 0n ? 'in' : 'out';
+  return locked > 0n ? 'lock' : 'unlock';
+}
+
+/** The kinds of fact that movements are answered from. Times are counted times. */
+export interface MovementFactKinds {
+  /** Null where the migration has no update other than imports. Null: the newest that has one. */
+  'update history': { lookup: { migrationId: bigint | null }; facts: UpdateHistory | null };
+  movements: { lookup: MovementsLookup; facts: readonly Movement[] };
+}
+
+/** Of one owner. */
+export interface MovementsLookup {
+  readonly migrationId: number;
+  readonly party: string;
+  /** Both inclusive. */
+  readonly from: Micros;
+  readonly to: Micros;
+  /** Null: all. */
+  readonly kinds: readonly MovementKind[] | null;
+  readonly order: 'asc' | 'desc';
+  /** Those of the updates after that number in that order, and up to another; null: from the first on. */
+  readonly after: number | null;
+  readonly untilNo: number;
+  readonly rows: number;
+}
