@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import DatabaseFile from 'better-sqlite3';
 import { describe, expect, it } from 'vitest';
 import type { ReplayResult } from '../../src/ingest/replay-files.ts';
 import { type LedgerUpdate, UNCOUNTED_LOG } from '../../src/ledger/update.ts';
@@ -178,6 +180,11 @@ describe('legs of movements', () => {
         const { counts } = await replayInto(dataDir, [feed]);
         expect(counts).toMatchObject({ redelivered: 2, legsAgree: 0, legsDiffer: 0, firstLegsDifference: null });
         expect(dumpRows(dataDir)).toEqual(before);
+        const db = new DatabaseFile(join(dataDir, 'views.db'));
+        db.exec(`INSERT INTO movement_legs VALUES (1, 2, '[]'), (3, 1, '[]')`);
+        db.close();
+        const { stdout } = await holdfast('verify', '--data', dataDir);
+        expect(stdout).toMatch(/^movement_legs: .* account 2 in update 1.*\nmovement_legs: .* account 1 in update 3/);
       });
   });
 

@@ -315,14 +315,6 @@ describe('verify', () => {
     expect(text(verify(twice))).toMatch(/^total .* contracts /m);
   });
 
-  it('finds legs of no movement', () => {
-    const dataDir = damaged((db) => {
-      db.exec(`INSERT INTO movement_legs SELECT max(no) + 1, 1, '[]' FROM ledger_update;
-        INSERT INTO movement_legs SELECT max(no), (SELECT max(id) + 1 FROM account), '[]' FROM ledger_update`);
-    });
-    expect(verify(dataDir).map(({ table }) => table)).toEqual(['movement_legs', 'movement_legs']);
-  });
-
   it('names a contract that is neither held nor spent', () => {
     const dataDir = damaged((db) => {
       db.exec(`INSERT INTO holding SELECT 1000000, account, created_seq, locked, amount, rate, round, created_at, node, template,

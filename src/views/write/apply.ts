@@ -15,7 +15,6 @@ import { type Applying, applyEvents, isActive, isFollowed, isOurs, termsOf } fro
 import type { Batch } from './batch.ts';
 import type { PendingCoin, StoredCoin } from './contracts.ts';
 import { differenceOf, hasEffect } from './ledger-updates.ts';
-import { applyEventLogs } from './movement-legs.ts';
 import { checkpointKey, IMPORT_TIME, isLate, type LaneState, noteFurthest, stateOf } from './positions.ts';
 import { gridAfter, isSealed, sealGrid } from './seals.ts';
 import {
@@ -86,7 +85,7 @@ function applyUpdate(applying: Applying, recordTime: Micros, late: boolean, rule
   checkClock(recordTime, rules, { timeReached, field: update.format === 'scan' ? 'record_time' : 'recordTime' });
   sealGrid(batch.seals, migration, { end: recordTime, inclusive: false, periodUs: rules.periodUs });
   applyEvents(applying);
-  applyEventLogs(applying);
+  batch.legs.apply(migration, update);
   migration.nextGrid ??= gridAfter(recordTime, rules.periodUs);
   migration.timeReached = Math.max(timeReached ?? recordTime, recordTime);
   migration.updateTime = Math.max(migration.updateTime ?? recordTime, recordTime);

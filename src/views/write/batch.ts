@@ -48,7 +48,7 @@ export class Batch {
     this.templates = new Templates(db);
     this.items = new OpenItems(db);
     this.updates = new LedgerUpdates(db, this);
-    this.legs = new MovementLegs(db);
+    this.legs = new MovementLegs(db, this);
     this.lastUpdates = new LastUpdates(db);
     this.seals = new Seals(db, this);
     this.counts = copyCounts(counts);
