@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Answers } from '../holdings/answer.ts';
 import { HoldingsFault } from '../holdings/holdings-fault.ts';
 import { OWNERS_MAX_DEFAULT } from '../holdings/question.ts';
-import { LIMIT_DEFAULT, LIMIT_MAX, parameter, TABLES } from '../holdings/table-question.ts';
+import { LIMIT_DEFAULT, LIMIT_MAX, PARAMETERS, parameter, TABLES } from '../holdings/table-question.ts';
 import { HOLDINGS_OPERATIONS } from './holdings-operations.ts';
 import {
   type ExampleValues,
@@ -144,7 +144,7 @@ const TABLE_FAULTS = {
 /** One operation in the document of the holdings area; these are at the root only. */
 function describeTableOperation({ table, answer }: TableOperation, { owner }: ExampleValues): object {
   const { parameters, paged } = TABLES[table];
-  const named = parameters.map((name) => ({ name, ...parameter(name) }));
+  const named = parameters.map((name) => ({ name, ...parameter(name, table) }));
   return {
     servers: [{ url: '/' }],
     parameters: [...named, ...(paged ? PAGING : []), FORMAT].map(({ name, description, schema }) => ({
@@ -187,7 +187,7 @@ const ID = {
 /** The stream in the document of the holdings area; it is at the root only. */
 function describeStream({ method }: typeof STREAM_OPERATION | typeof STREAM_OF_MANY_OPERATION): object {
   const { ownersMax, bodyOwnersMax } = STREAM_LIMITS;
-  const ownersOf = (maxItems: number) => ({ type: 'array', items: parameter('party').schema, maxItems });
+  const ownersOf = (maxItems: number) => ({ type: 'array', items: PARAMETERS.party.schema, maxItems });
   const events = { type: 'string', enum: STREAM_EVENTS_ASKED, default: STREAM_EVENTS_ASKED[0] };
   const body = { owners: ownersOf(bodyOwnersMax), events, last_event_id: ID.schema };
   const schema = { type: 'object', properties: body, additionalProperties: false };

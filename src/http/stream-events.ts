@@ -85,7 +85,7 @@ export function createPosition(
     if ('updateId' in id) {
       const known = await store.facts({ kind: 'movement place', ...id });
       if (known === null) return isPassed ? null : 'not reached';
-      return { sent: known.sealedBefore, movements: { updateNo: known.updateNo, rank: known.rank + 1 } };
+      return { sent: known.sealedBefore, movements: { updateNo: known.updateNo, place: known.place + 1 } };
     }
     const snapshot = await store.facts({ kind: 'sealed snapshot', ...id });
     if (snapshot === null) return isPassed ? null : 'not reached';
@@ -94,7 +94,7 @@ export function createPosition(
       const history = await store.facts({ kind: 'update history', migrationId: id.migrationId });
       if (snapshot.recordTime < (history?.movementsSince ?? 0)) return null;
     }
-    return { sent: snapshot.no, movements: { updateNo: snapshot.updateNo + 1, rank: 0 } };
+    return { sent: snapshot.no, movements: { updateNo: snapshot.updateNo + 1, place: 0 } };
   }
 
   async function* begin(): AsyncGenerator<string, void> {
@@ -119,7 +119,7 @@ export function createPosition(
     while (heads.newest === null) yield '';
     const { newest } = heads;
     yield textOf(newest, lastEventId === null ? 'snapshot' : 'reset');
-    movements?.startAt({ updateNo: newest.updateNo + 1, rank: 0 });
+    movements?.startAt({ updateNo: newest.updateNo + 1, place: 0 });
   }
 
   /** The snapshots to send next, and the update up to which movements are sent with them. */

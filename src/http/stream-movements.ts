@@ -72,7 +72,7 @@ function createMovementEvents(
   { store, watcher, lookedTo }: { store: HoldingsStore; watcher: Watcher; lookedTo: () => number },
 ) {
   /** Where the next page begins. */
-  let from: MovementPlace = { updateNo: 1, rank: 0 };
+  let from: MovementPlace = { updateNo: 1, place: 0 };
   let page: readonly OwnersMovement[] = [];
   let at = 0;
   /** Behind the page there is no movement up to this update. */
@@ -87,11 +87,11 @@ function createMovementEvents(
     at = 0;
     const last = page.at(-1);
     if (last !== undefined && page.length === rows) {
-      from = { updateNo: last.updateNo, rank: last.rank + 1 };
+      from = { updateNo: last.updateNo, place: last.place + 1 };
       readTo = last.updateNo - 1;
       return;
     }
-    from = { updateNo: until + 1, rank: 0 };
+    from = { updateNo: until + 1, place: 0 };
     readTo = until;
     if (lookedTo() === until) watcher.moved = new Set();
   }

@@ -224,6 +224,8 @@ function createReaders(
     'movements of owners': notKept('what moved between them'),
     // So the id of a movement is unknown here.
     'movement place': async () => null,
+    'all movements': notKept('what moved between them'),
+    statement: notKept('what moved between them'),
     locks: notKept('the order in which locked coins unlock'),
   };
 }

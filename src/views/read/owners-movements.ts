@@ -121,8 +121,8 @@ export function createOwnersMovementReader(
     firstEpoch: epoch,
     no,
   }: Pick<NextOfAccount, 'account' | 'firstEpoch' | 'no'>): OwnMovement {
-    const momentOf = (at: number) => ({ no: at, interval: { seq: 0, epoch, endNo: at }, firstEpoch: epoch });
-    const [own] = [...movements.ownMovements(account, momentOf(no - 1), momentOf(no), 'asc')];
+    const interval = { epoch, firstEpoch: epoch };
+    const [own] = [...movements.ownMovements(account, { no: no - 1, interval }, { no, interval }, 'asc')];
     if (own === undefined) throw new Error(`account ${account.no} has no movement in update ${no}`);
     return own;
   }
@@ -138,14 +138,14 @@ export function createOwnersMovementReader(
       // A byte for each account at least.
       take(moving[0]!.own.accounts.length);
       const update = movements.updateOf(moving[0]!.own);
-      const ranks = new Map(update.moved.map(({ account }, rank) => [account.no, rank]));
-      const ranked = moving.map((each) => ({ ...each, rank: ranks.get(each.account.no)! }));
-      for (const { account, migrationId, own, rank } of ranked.sort((a, b) => a.rank - b.rank)) {
-        if (updateNo === from.updateNo && rank < from.rank) continue;
+      const places = new Map(update.moved.map(({ account }, place) => [account.no, place]));
+      const placed = moving.map((each) => ({ ...each, place: places.get(each.account.no)! }));
+      for (const { account, migrationId, own, place } of placed.sort((a, b) => a.place - b.place)) {
+        if (updateNo === from.updateNo && place < from.place) continue;
         const before = balances.get(account.no);
         const after = before ? sumOf(before, own.change) : balanceAfter(account, migrationId, own, take);
         balances.set(account.no, after);
-        found.push({ ...movements.complete(account, own, { after, update }), migrationId, rank });
+        found.push({ ...movements.complete(account, own, { change: own.change, after, update }), migrationId, place });
         if (found.length === rows) return found;
       }
       next = next.flatMap((each) => (each.no > updateNo ? each : (nextOf(each, updateNo + 1, until, take) ?? [])));
@@ -154,7 +154,8 @@ export function createOwnersMovementReader(
   }
 
   function balanceAfter(account: Account, migrationId: number, own: OwnMovement, take: Take): Amounts {
-    return movements.balanceAt(account, { ...movements.momentAt(migrationId, own.countedAt), no: own.updateNo }, take);
+    const interval = movements.intervalAt(migrationId, own.countedAt);
+    return movements.balanceAt(account, { no: own.updateNo, interval }, take);
   }
 
   function place({ migrationId, recordTime, updateId, party }: MovementName, budget: RowBudget): KnownMovement | null {
@@ -166,8 +167,8 @@ export function createOwnersMovementReader(
     if (found === null) return null;
     take(update.accounts.length);
     const { moved } = movements.updateOf(ownMovement(found));
-    const rank = moved.findIndex((each) => each.account.no === account.no);
-    return { updateNo: update.no, rank, sealedBefore: sealedBefore(update.no) };
+    const place = moved.findIndex((each) => each.account.no === account.no);
+    return { updateNo: update.no, place, sealedBefore: sealedBefore(update.no) };
   }
 
   /** A binary search: the updates of snapshots are in the order in which these were sealed. */

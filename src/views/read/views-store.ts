@@ -189,6 +189,14 @@ export function createFactsReader(db: Database) {
     'moved owners': ({ after, until }) => ownersMovements().moved(after, until),
     'movements of owners': (lookup, budget) => ownersMovements().ofOwners(lookup, budget),
     'movement place': (name, budget) => ownersMovements().place(name, budget),
+    'all movements': (lookup, budget) => {
+      requireUnbounded(budget);
+      return movements().allMovements(lookup);
+    },
+    statement: (lookup, budget) => {
+      requireUnbounded(budget);
+      return movements().statement(lookup);
+    },
     locks: (lookup, budget) => {
       readLocks ??= createLockReader(db, { accounts, versions });
       return readLocks(snapshots.require(lookup), lookup, budget);
