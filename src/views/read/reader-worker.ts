@@ -11,6 +11,7 @@ await serveThread<ReaderContract>(({ data: { dataDir, rules } }) => {
     json: (question) => answers.json(question),
     table: ({ question, form }) => answers.table(question, form),
     numbered: (lookup) => store.facts(lookup),
+    facts: (lookup) => store.facts(lookup),
     async ranking(place, move) {
       const ranking = await store.facts({ kind: 'ranking', ...place });
       move(Object.values(ranking).map(({ buffer }) => buffer as ArrayBuffer));
