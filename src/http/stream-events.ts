@@ -116,8 +116,8 @@ export function createPosition(
         return;
       }
     }
-    while (heads.newest === null) yield '';
-    const { newest } = heads;
+    let newest = await store.facts({ kind: 'last sealed' });
+    for (; newest === null; newest = await store.facts({ kind: 'last sealed' })) yield '';
     yield textOf(newest, lastEventId === null ? 'snapshot' : 'reset');
     movements?.startAt({ updateNo: newest.updateNo + 1, place: 0 });
   }
