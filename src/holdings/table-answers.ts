@@ -1,6 +1,7 @@
 import { formatAmount } from '../ledger/amount.ts';
 import { formatDuration } from '../ledger/duration.ts';
 import { formatTime, type Micros, parseLedgerTime } from '../ledger/time.ts';
+import { balanceTable } from './balance-answers.ts';
 import type { ChangesFacts, HoldingsStore, Order, SealedMigration, Snapshot } from './facts.ts';
 import { HoldingsFault, requireFollowed, snapshotFault, unknownToken } from './holdings-fault.ts';
 import { locksTable } from './lock-answers.ts';
@@ -49,6 +50,8 @@ export async function answerTable(question: TableQuestion, store: HoldingsStore)
       return topTable(question.query, store);
     case 'movements':
       return movementsTable(question.query, store);
+    case 'balance':
+      return balanceTable(question.query, store);
     case 'locks':
       return locksTable(question.query, await findSnapshot(store, question.query, question.query.after), store);
   }

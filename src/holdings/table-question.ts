@@ -50,6 +50,7 @@ interface Values {
   readonly party: string;
   readonly migration_id: bigint;
   readonly record_time: bigint;
+  readonly at: bigint;
   readonly from: bigint;
   readonly to: bigint;
   /** In microseconds. */
@@ -78,10 +79,12 @@ export const PARAMETERS: { readonly [Name in ParameterName]: Parameter<Values[Na
     parse: parseInt64,
     print: String,
     expected: 'an integer from -9223372036854775808 to 9223372036854775807',
-    description: 'The newest migration that has a snapshot, of movements that has an update, unless given.',
+    description:
+      'The newest migration that has a snapshot, of balances and movements that has an update, unless given.',
     schema: { type: 'integer', format: 'int64' },
   },
   record_time: time('The newest snapshot at or before this time; the newest one unless given.'),
+  at: time('Any time that was reached; the time reached now unless given.'),
   from: time('Inclusive; from the first snapshot, or update, on unless given.'),
   to: time('Inclusive; up to the newest snapshot, or update, unless given.'),
   every: {
@@ -138,6 +141,7 @@ export type OwnersQuery = Given<'migration_id' | 'record_time' | 'prefix'> & Pag
 export type HistoryQuery = Given<'migration_id' | 'from' | 'to' | 'every'> & Pick<Values, 'party'>;
 export type ChangesQuery = Given<'migration_id' | 'from' | 'to' | 'order'> & Pick<Values, 'party'> & Paged;
 export type MovementsQuery = Given<'migration_id' | 'from' | 'to' | 'kind' | 'order'> & Pick<Values, 'party'> & Paged;
+export type BalanceQuery = Given<'migration_id' | 'at'> & Pick<Values, 'party'>;
 export type LocksQuery = Given<'migration_id' | 'record_time'> & Pick<Values, 'party'> & Paged;
 export type TopQuery = Given<'migration_id' | 'record_time' | 'by'> & Paged;
 
@@ -149,7 +153,8 @@ export type TableQuestion =
   | { readonly table: 'changes'; readonly query: ChangesQuery }
   | { readonly table: 'top'; readonly query: TopQuery }
   | { readonly table: 'movements'; readonly query: MovementsQuery }
-  | { readonly table: 'locks'; readonly query: LocksQuery };
+  | { readonly table: 'locks'; readonly query: LocksQuery }
+  | { readonly table: 'balance'; readonly query: BalanceQuery };
 
 export type TableName = TableQuestion['table'];
 
@@ -163,6 +168,7 @@ export const TABLES: Readonly<
   changes: { parameters: ['party', 'migration_id', 'from', 'to', 'order'], paged: true },
   top: { parameters: ['migration_id', 'record_time', 'by'], paged: true },
   movements: { parameters: ['party', 'migration_id', 'from', 'to', 'kind', 'order'], paged: true },
+  balance: { parameters: ['party', 'migration_id', 'at'], paged: false },
   locks: { parameters: ['party', 'migration_id', 'record_time'], paged: true },
 };
 

@@ -16,8 +16,8 @@ import {
 export interface Table {
   /** The fields of the answer before its rows, in order. */
   readonly head: Readonly<Record<string, unknown>>;
-  /** The name of the rows in the answer. */
-  readonly rowsName: string;
+  /** The name of the rows in the answer; null: the answer is the only row. */
+  readonly rowsName: string | null;
   /** The fields of a row, in order. A row need not have all of them. */
   readonly columns: readonly string[];
   readonly rows: readonly Readonly<Record<string, unknown>>[];
@@ -53,6 +53,7 @@ export function tableText(table: Table, name: string, form: TableForm) {
 
 /** The body of the operation. */
 export function tableBody({ head, rowsName, rows, next }: Table): Readonly<Record<string, unknown>> {
+  if (rowsName === null) return rows[0]!;
   return { ...head, [rowsName]: rows, ...(next === undefined ? {} : { next_page_token: next }) };
 }
 

@@ -210,6 +210,30 @@ export const movements = {
     .meta({ id: 'OwnerMovements' }),
 } satisfies TableOperation;
 
+export const balance = {
+  method: 'GET',
+  path: '/holdfast/v1/owners/{party}',
+  operationId: 'getOwnerBalance',
+  summary: 'What an owner has at any time, or now, with the updates of the open interval.',
+  table: 'balance',
+  answer: z
+    .strictObject({
+      party_id: party,
+      migration_id: int64('The migration of the updates.', 4),
+      at: time('The time asked for, else the time reached.'),
+      applied_to: time('The time reached.'),
+      unlocked: amount('Initial amounts of the unlocked coins.'),
+      locked: amount('Initial amounts of the locked coins.'),
+      total: amount('Both together.'),
+      contracts: z.union([count('Coins.'), z.null()]).meta({ description: 'Coins. Null between two snapshots.' }),
+      snapshot: z.union([time('The newest snapshot up to that time.'), z.null()]),
+      movements_since_snapshot: z.union([count('Movements after that snapshot.'), z.null()]).meta({
+        description: 'The movements after that snapshot. Null where the first of them are not kept.',
+      }),
+    })
+    .meta({ id: 'OwnerBalance' }),
+} satisfies TableOperation;
+
 export const locks = {
   method: 'GET',
   path: '/holdfast/v1/owners/{party}/locks',
@@ -247,4 +271,13 @@ export const locks = {
 } satisfies TableOperation;
 
 /** Every table of the area: routes, requests, the document and the names in /metrics follow from this list. */
-export const TABLE_OPERATIONS: readonly TableOperation[] = [snapshots, owners, history, changes, top, movements, locks];
+export const TABLE_OPERATIONS: readonly TableOperation[] = [
+  snapshots,
+  owners,
+  history,
+  changes,
+  top,
+  movements,
+  balance,
+  locks,
+];
