@@ -7,8 +7,8 @@ import { furthestOf } from '../views/write/source-start.ts';
 import type { ViewsWriter } from '../views/write/writer.ts';
 import type { Feed } from './feed-thread.ts';
 
-/** Events of one transaction during a replay: larger ones cost memory, smaller ones time. */
-const BATCH_EVENTS_MAX = 100_000;
+/** Events of one transaction during a replay: larger ones cost memory, 1.5 KB an event; smaller ones time. */
+const BATCH_EVENTS_MAX = 50_000;
 /** Messages of one transaction where few concern coins: they stay in memory until the commit. */
 const BATCH_MESSAGES_MAX = 50_000;
 /** At the end of a feed, where no more come, new messages are committed after about this long. */

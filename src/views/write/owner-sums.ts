@@ -18,6 +18,8 @@ export interface Owner {
   dirty: boolean;
   /** Whether the update that is being applied changes them. */
   touched: boolean;
+  /** Whether the batch has needed it. */
+  used: boolean;
 }
 
 /** The sums of one kind of an owner's coin, to be changed. */
@@ -28,7 +30,7 @@ export function sumsOf(owner: Owner, kind: 'locked' | 'unlocked'): Sums {
 
 const COIN = 'Amulet';
 
-/** With more owners than these all are dropped, between batches, when every change is in the database. */
+/** With more owners than these, those that the last batch did not need are dropped: between batches every change is in the database. */
 const OWNERS_MAX = 50_000;
 
 /** Owners by party and by number: a bounded cache over `account` and `total`. */
@@ -56,7 +58,7 @@ export class Owners {
     this.#state = state;
     this.#epochs = epochs;
     this.#byParty = db.prepare<[number, string], { no: number; epochs: Buffer }>(
-      `SELECT id AS no, coalesce(bits, x'') AS epochs FROM account LEFT JOIN account_epochs ON account = id
+      `SELECT id AS no, coalesce((SELECT bits FROM account_epochs WHERE account = id), x'') AS epochs FROM account
        WHERE instrument = ? + 0 AND owner = ? || '' AND provider = '' AND account_id = ''`,
     );
     this.#byNo = db.prepare<[number], { migrationId: number; party: string; epochs: Buffer }>(
@@ -115,7 +117,7 @@ export class Owners {
   }
 
   #remember(known: Pick<Owner, 'no' | 'migration' | 'party' | 'epochs'>): Owner {
-    const owner = { ...known, unlocked: NO_SUMS, locked: NO_SUMS, dirty: false, touched: false };
+    const owner = { ...known, unlocked: NO_SUMS, locked: NO_SUMS, dirty: false, touched: false, used: true };
     this.#ofNo.set(owner.no, owner);
     getOrMake(this.#ofParty, owner.migration, () => new Map()).set(owner.party, owner);
     return owner;
@@ -125,6 +127,7 @@ export class Owners {
   touch(owner: Owner): void {
     if (owner.dirty) return;
     owner.dirty = true;
+    owner.used = true;
     getOrMake(this.#dirty, owner.migration, () => []).push(owner);
   }
 
@@ -171,7 +174,11 @@ export class Owners {
     this.#supplies = [];
     this.#versions = [];
     if (this.#ofNo.size <= OWNERS_MAX) return;
-    this.#ofNo.clear();
-    this.#ofParty.clear();
+    for (const { no, party, migration, used } of this.#ofNo.values()) {
+      if (used) continue;
+      this.#ofNo.delete(no);
+      this.#ofParty.get(migration)!.delete(party);
+    }
+    for (const owner of this.#ofNo.values()) owner.used = false;
   }
 }
