@@ -88,7 +88,7 @@ function tableCommand(
     run: async ({ options, config, terminal: { stdout, stderr } }) => {
       const form = formOf(options);
       const rowsMax = limitOf(options);
-      const given = parameters.map((name) => [name, parseOption(options, OPTIONS[name]![0], parameter(name))]);
+      const given = parameters.map((name) => [name, parseOption(options, OPTIONS[name]![0], parameter(name, table))]);
       const query = Object.fromEntries(given);
       const question = { table, query: { ...query, limit: 0, after: null } } as unknown as TableQuestion;
       using store = openViewsStore(config.dataDir);

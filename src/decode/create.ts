@@ -6,6 +6,7 @@ import { comparableJson, NESTING_MAX } from '../ledger/canonical-json.ts';
 import { coinExtra } from '../ledger/coin.ts';
 import { type CoinEntity, ENTITIES, type Entity, PACKAGE_NAME } from '../ledger/templates.ts';
 import type { Coin, CoinCreate, IgnoredEvent, LedgerEvent, OpenRound, RoundCreate } from '../ledger/update.ts';
+import type { ReadEventLog } from './event-log.ts';
 import {
   attempt,
   fault,
@@ -202,9 +203,17 @@ function packageOf(packageName: unknown, templateId: string, fields: TemplateFie
 export interface Collected {
   readonly events: LedgerEvent[];
   readonly ignored: IgnoredEvent[];
+  /** Made with the first one: few updates have any. */
+  eventLogs?: ReadEventLog[];
 }
 
-export function collect(read: Collected, event: LedgerEvent | IgnoredEvent): void {
+export type ReadEvent = LedgerEvent | IgnoredEvent | ReadEventLog;
+
+export function collect(read: Collected, event: ReadEvent): void {
   if (typeof event === 'string') read.ignored.push(event);
-  else read.events.push(event);
+  else if (event.kind !== 'event log') read.events.push(event);
+  else {
+    read.eventLogs ??= [];
+    read.eventLogs.push(event);
+  }
 }

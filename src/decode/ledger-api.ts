@@ -1,6 +1,7 @@
 import { isImportTime, type Micros } from '../ledger/time.ts';
 import type { Checkpoint, Ignored, IgnoredEvent, LedgerEvent, LedgerUpdate } from '../ledger/update.ts';
-import { type Collected, type CreateFields, collect, readCreate, readEntity } from './create.ts';
+import { type Collected, type CreateFields, collect, type ReadEvent, readCreate, readEntity } from './create.ts';
+import { EVENT_LOG_CHOICE, type ExerciseFields, readEventLog, withEventLogs } from './event-log.ts';
 import {
   fault,
   isWire,
@@ -26,6 +27,13 @@ const FIELDS: CreateFields = {
   observers: 'observers',
   node: 'nodeId',
   readNode: readNodeId,
+};
+
+const EXERCISE_FIELDS: ExerciseFields = {
+  argument: 'choiceArgument',
+  actingParties: 'actingParties',
+  packageName: 'packageName',
+  interfaceId: 'interfaceId',
 };
 
 const UPDATE_KINDS = ['Transaction', 'Reassignment', 'OffsetCheckpoint', 'TopologyTransaction'] as const;
@@ -77,7 +85,7 @@ function onlyKey<Name extends string>(wire: Wire, names: readonly Name[], field 
 interface UpdateParts {
   /** Null for an import. */
   readRecordTime(value: Wire): Micros | null;
-  readEvent(event: Wire, path: () => string): LedgerEvent | IgnoredEvent;
+  readEvent(event: Wire, path: () => string): ReadEvent;
 }
 
 function readUpdate(value: Wire, { migrationId }: LedgerApiOptions, parts: UpdateParts): LedgerUpdate {
@@ -92,7 +100,9 @@ function readUpdate(value: Wire, { migrationId }: LedgerApiOptions, parts: Updat
     collect(read, event);
   }
   const offset = ledgerOffsetOf(value.offset);
-  return { kind: 'update', format: 'ledger-api', updateId, migrationId, synchronizerId, recordTime, offset, ...read };
+  const { events, ignored, eventLogs } = read;
+  const header = { kind: 'update', format: 'ledger-api', updateId, migrationId, synchronizerId, recordTime } as const;
+  return withEventLogs({ ...header, offset, events, ignored }, eventLogs);
 }
 
 const TRANSACTION: UpdateParts = { readRecordTime: readTransactionTime, readEvent: readTransactionEvent };
@@ -110,11 +120,15 @@ function readTransactionTime({ recordTime, events }: Wire): Micros | null {
 
 const EVENT_KINDS = ['CreatedEvent', 'ArchivedEvent', 'ExercisedEvent'] as const;
 
-function readTransactionEvent(wire: Wire, path: () => string): LedgerEvent | IgnoredEvent {
+function readTransactionEvent(wire: Wire, path: () => string): ReadEvent {
   const kind = onlyKey(wire, EVENT_KINDS) ?? fault('', wire, 'one of CreatedEvent, ArchivedEvent, ExercisedEvent');
   const kindPath = (): string => `${path()}.${kind}`;
   return within(kindPath, () => {
     const event = readObject(wire[kind], '');
+    if (kind === 'ExercisedEvent' && event.consuming === false && event.choice === EVENT_LOG_CHOICE) {
+      const log = readEventLog(event, EXERCISE_FIELDS);
+      if (log !== null) return log;
+    }
     return kind === 'CreatedEvent' ? readLedgerApiCreate(event, kindPath) : readArchive(event, kind);
   });
 }

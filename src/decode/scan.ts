@@ -1,6 +1,7 @@
 import { isImportTime } from '../ledger/time.ts';
 import type { IgnoredEvent, LedgerEvent, LedgerUpdate } from '../ledger/update.ts';
-import { type Collected, type CreateFields, collect, readCreate, readEntity } from './create.ts';
+import { type Collected, type CreateFields, collect, type ReadEvent, readCreate, readEntity } from './create.ts';
+import { EVENT_LOG_CHOICE, type ExerciseFields, readEventLog, withEventLogs } from './event-log.ts';
 import type { PartialTransaction } from './partial/transaction.ts';
 import {
   fault,
@@ -29,6 +30,13 @@ const FIELDS: CreateFields = {
   readNode: readEventIdNode,
 };
 
+const EXERCISE_FIELDS: ExerciseFields = {
+  argument: 'choice_argument',
+  actingParties: 'acting_parties',
+  packageName: 'package_name',
+  interfaceId: 'interface_id',
+};
+
 const SYNCHRONIZER_EXPECTED = 'a synchronizer id';
 
 export function looksLikeScan(message: Wire): boolean {
@@ -46,7 +54,7 @@ function decodeTransaction(message: Wire): LedgerUpdate {
   const update = readHeader(message, read);
   const visited = walk(message, read);
   if (update.recordTime === null) checkImport(message, visited);
-  return update;
+  return withEventLogs(update, read.eventLogs);
 }
 
 /** Decodes a transaction that was parsed partially. Only faults within an event are given their path. */
@@ -57,7 +65,7 @@ export function decodePartialTransaction({ header, events, eventId }: PartialTra
   for (; event < events.length; event++) collect(read, readEvent(events[event]!, path));
   const update = readHeader(header, read);
   if (update.recordTime === null) checkImport(header, events);
-  return update;
+  return withEventLogs(update, read.eventLogs);
 }
 
 function readHeader(message: Wire, { events, ignored }: Collected): LedgerUpdate {
@@ -153,20 +161,22 @@ function checkUnlisted(events: Wire, seen: ReadonlySet<string>, read: Collected)
       if (wire.event_type === 'exercised_event') listedIn(wire.child_event_ids, id);
       return readEvent(wire, path);
     });
-    if (typeof event !== 'string') fault(path(), id, 'an event that root_event_ids or child_event_ids lists');
+    if (typeof event !== 'string' && event.kind !== 'event log')
+      fault(path(), id, 'an event that root_event_ids or child_event_ids lists');
     read.ignored.push('unlisted event');
   }
 }
 
-function readEvent(event: Wire, path: () => string): LedgerEvent | IgnoredEvent {
+function readEvent(event: Wire, path: () => string): ReadEvent {
   if (event.event_type === 'created_event') return readCreate(event, FIELDS, path);
   if (event.event_type === 'exercised_event') return readExercise(event);
   return fault('event_type', event.event_type, '"created_event" or "exercised_event"');
 }
 
 /** Any consuming exercise is an archive; the name of its choice does not matter. */
-function readExercise(event: Wire): LedgerEvent | IgnoredEvent {
-  if (event.consuming === false) return 'not consuming';
+function readExercise(event: Wire): ReadEvent {
+  if (event.consuming === false)
+    return (event.choice === EVENT_LOG_CHOICE ? readEventLog(event, EXERCISE_FIELDS) : null) ?? 'not consuming';
   const entity = readEntity(event, FIELDS);
   if (entity === 'other template' || entity === 'other package') return entity;
   if (event.consuming !== true) fault('consuming', event.consuming, 'true or false');
@@ -186,9 +196,9 @@ function decodeReassignment(message: Wire): LedgerUpdate {
   }
   const synchronizer = isAssignment ? 'target_synchronizer' : 'source_synchronizer';
   const synchronizerId = readText(event[synchronizer], `event.${synchronizer}`, SYNCHRONIZER_EXPECTED);
-  const read: Collected = { events: [], ignored: [] };
-  collect(read, isAssignment ? readAssigned(created) : readUnassigned(event));
-  return { kind: 'update', format: 'scan', updateId, migrationId, synchronizerId, recordTime, ...read };
+  const { events, ignored }: Collected = { events: [], ignored: [] };
+  collect({ events, ignored }, isAssignment ? readAssigned(created) : readUnassigned(event));
+  return { kind: 'update', format: 'scan', updateId, migrationId, synchronizerId, recordTime, events, ignored };
 }
 
 /**

@@ -5,7 +5,7 @@ import { balanceTable } from './balance-answers.ts';
 import type { ChangesFacts, HoldingsStore, Order, SealedMigration, Snapshot } from './facts.ts';
 import { HoldingsFault, requireFollowed, snapshotFault, unknownToken } from './holdings-fault.ts';
 import { locksTable } from './lock-answers.ts';
-import { movementsTable } from './movement-answers.ts';
+import { allMovementsTable, movementsTable, statementTable } from './movement-answers.ts';
 import { type Grid, isPartial, multiplesWithin, pointsOver, requireMultiple } from './snapshot-grid.ts';
 import {
   type ChangesQuery,
@@ -52,6 +52,10 @@ export async function answerTable(question: TableQuestion, store: HoldingsStore)
       return movementsTable(question.query, store);
     case 'balance':
       return balanceTable(question.query, store);
+    case 'statement':
+      return statementTable(question.query, store);
+    case 'all movements':
+      return allMovementsTable(question.query, store);
     case 'locks':
       return locksTable(question.query, await findSnapshot(store, question.query, question.query.after), store);
   }

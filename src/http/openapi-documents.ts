@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Answers } from '../holdings/answer.ts';
 import { HoldingsFault } from '../holdings/holdings-fault.ts';
 import { OWNERS_MAX_DEFAULT } from '../holdings/question.ts';
-import { LIMIT_DEFAULT, LIMIT_MAX, parameter, TABLES } from '../holdings/table-question.ts';
+import { LIMIT_DEFAULT, LIMIT_MAX, PARAMETERS, parameter, TABLES } from '../holdings/table-question.ts';
 import { BALANCES_OPERATION } from './balances.ts';
 import { HOLDINGS_OPERATIONS } from './holdings-operations.ts';
 import {
@@ -144,7 +144,7 @@ const TABLE_FAULTS = {
 /** One operation in the document of the holdings area; these are at the root only. */
 function describeTableOperation({ table, answer }: TableOperation, { owner }: ExampleValues): object {
   const { parameters, paged } = TABLES[table];
-  const named = parameters.map((name) => ({ name, ...parameter(name) }));
+  const named = parameters.map((name) => ({ name, ...parameter(name, table) }));
   return {
     servers: [{ url: '/' }],
     parameters: [...named, ...(paged ? PAGING : []), FORMAT].map(({ name, description, schema }) => ({
@@ -198,7 +198,7 @@ const ID = {
 
 /** The stream in the document of the holdings area; it is at the root only. */
 function describeStream(): object {
-  const owners = { type: 'array', items: parameter('party').schema, maxItems: STREAM_LIMITS.ownersMax };
+  const owners = { type: 'array', items: PARAMETERS.party.schema, maxItems: STREAM_LIMITS.ownersMax };
   const description = 'An owner whose changes are sent; may be given several times.';
   return {
     servers: [{ url: '/' }],

@@ -110,7 +110,10 @@ export const SERVICE_OPERATIONS: readonly JsonOperation<ServiceCall>[] = [
     answer: z
       .looseObject({})
       .meta({ id: 'Status', description: 'Source, position, lag, newest snapshots, counts and the last error.' }),
-    handle: async (_, { health }) => JSON.stringify(await health.status()),
+    handle: async (_, { health }) => {
+      const { degraded } = await health.ready();
+      return JSON.stringify({ ...(await health.status()), degraded });
+    },
   },
   {
     method: 'GET',

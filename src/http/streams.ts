@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { HoldingsStore } from '../holdings/facts.ts';
 import { requireFollowed } from '../holdings/holdings-fault.ts';
-import { parameter } from '../holdings/table-question.ts';
+import { PARAMETERS } from '../holdings/table-question.ts';
 import { int64, party } from './holdings-fields.ts';
 import type { OperationFacts } from './json-operation.ts';
 import { type Cors, HttpFault, type Route, throwAsHttpFault, wrongValue } from './routing.ts';
@@ -334,7 +334,7 @@ function readStreamRequest(query: URLSearchParams, header: string | undefined): 
     if (name !== 'owner' && name !== 'last_event_id')
       throw wrongValue(name, text, 'no such parameter, only owner, last_event_id');
   const owners = query.getAll('owner');
-  const { parse, expected } = parameter('party');
+  const { parse, expected } = PARAMETERS.party;
   if (owners.length > STREAM_LIMITS.ownersMax)
     throw new HttpFault(400, `owner: given ${owners.length} times, expected at most ${STREAM_LIMITS.ownersMax}`);
   for (const owner of owners) if (parse(owner) === null) throw wrongValue('owner', owner, expected);

@@ -234,6 +234,53 @@ export const balance = {
     .meta({ id: 'OwnerBalance' }),
 } satisfies TableOperation;
 
+export const statement = {
+  method: 'GET',
+  path: '/holdfast/v1/owners/{party}/statement',
+  operationId: 'getOwnerStatement',
+  summary: 'What an owner received and sent in each period, which has what counts after its `from` and up to its `to`.',
+  table: 'statement',
+  answer: z
+    .strictObject({
+      migration_id: int64('The migration of the updates.', 4),
+      party_id: party,
+      movements_since: movementsSince,
+      every: z.string().meta({ description: 'The length of a period.', examples: ['1d'] }),
+      periods: z.array(
+        z.strictObject({
+          from: time('Where it begins: what counts then is in the opening.'),
+          to: time('Where it ends.'),
+          opening: amount('The total at `from`: the closing of the period before.'),
+          received: amount('Of updates that raised the total.'),
+          sent: amount('Of updates that lowered it.'),
+          locked_change: signed('The change of locked coin'),
+          closing: amount('The opening, with what was received and without what was sent.'),
+          movements: count('Updates that changed what the owner has.'),
+          average_total: amount('The total on average over time; rounded half up.'),
+          minted: z.union([amount('Of what was received, what the supply gained.'), z.null()]),
+          burned: z.union([amount('Of what was sent, what the supply lost.'), z.null()]),
+        }),
+      ),
+    })
+    .meta({ id: 'OwnerStatement' }),
+} satisfies TableOperation;
+
+export const allMovements = {
+  method: 'GET',
+  path: '/holdfast/v1/movements',
+  operationId: 'listMovements',
+  summary: 'What moved of all owners, the last updates first; of an update, the largest changes first.',
+  table: 'all movements',
+  answer: z
+    .strictObject({
+      migration_id: int64('The migration of the updates.', 4),
+      movements_since: movementsSince,
+      movements: z.array(z.strictObject({ party_id: party, ...movementAnswer.shape })),
+      ...token,
+    })
+    .meta({ id: 'Movements' }),
+} satisfies TableOperation;
+
 export const locks = {
   method: 'GET',
   path: '/holdfast/v1/owners/{party}/locks',
@@ -279,5 +326,7 @@ export const TABLE_OPERATIONS: readonly TableOperation[] = [
   top,
   movements,
   balance,
+  statement,
+  allMovements,
   locks,
 ];

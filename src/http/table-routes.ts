@@ -68,7 +68,7 @@ function readTableRequest(
   const given: Values = new Map();
   for (const name of names) {
     const text = texts.get(name);
-    if (text !== undefined) given.set(name, parsedValue(name, text));
+    if (text !== undefined) given.set(name, parsedValue(table, name, text));
   }
   const form = formOf(texts.get('format'), accept);
   const limit = limitOf(texts.get('limit'), form);
@@ -90,8 +90,8 @@ export function textsOf(known: readonly string[], query: URLSearchParams): Map<s
   return texts;
 }
 
-function parsedValue(name: ParameterName, text: string): unknown {
-  const { parse, expected } = parameter(name);
+function parsedValue(table: TableName, name: ParameterName, text: string): unknown {
+  const { parse, expected } = parameter(name, table);
   const value = parse(text);
   if (value === null)
     throw wrongValue(name, text, text.includes(' ') ? `${expected} (in a query a "+" is written %2B)` : expected);
@@ -130,7 +130,7 @@ function continued(table: TableName, text: string | undefined, given: Values): P
     ['record_time', start.snapshot],
   ]);
   for (const [name, value] of given) {
-    const { print, initial } = parameter(name);
+    const { print, initial } = parameter(name, table);
     const before = [token.given.get(name), used.get(name)].flatMap((each) => (each === undefined ? [] : [print(each)]));
     if (initial !== undefined && before.length === 0) before.push(initial);
     if (before.includes(print(value))) continue;

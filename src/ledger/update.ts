@@ -32,6 +32,8 @@ export interface LedgerUpdate {
   readonly events: readonly LedgerEvent[];
   /** Why each of the other events was ignored; for counting. */
   readonly ignored: readonly IgnoredEvent[];
+  /** In feed order; absent where there are none. */
+  readonly eventLogs?: readonly EventLog[];
 }
 
 export interface Checkpoint {
@@ -97,6 +99,17 @@ export interface Coin {
   readonly extra: string | null;
 }
 
+/** What the ledger says of a change of an account: it explains a movement, and no total depends on it (docs/rules.md, rule 15). */
+export interface EventLog {
+  /** Whose event it is; null where that party did not act. */
+  readonly admin: string | null;
+  readonly owner: string;
+  /** What its legs come to, in 1e-10 units; null where the feed does not show all of the account. */
+  readonly net: bigint | null;
+  /** JSON of its legs with `,` between, each `{side, counterparty, amount, reason}`; empty for none. */
+  readonly legs: string;
+}
+
 export interface RoundCreate {
   readonly kind: 'OpenMiningRound';
   readonly contractId: string;
@@ -125,6 +138,9 @@ export interface Archive {
 /** The name under which an archive without a template is counted where its contract is not active. */
 export const INACTIVE_PURGE = 'purge of an inactive contract';
 
+/** The name under which EventLog events are counted that are not the DSO's, or of an owner that is not followed. */
+export const UNCOUNTED_LOG = 'EventLog that does not count';
+
 /**
  * What is left out of the views without being wrong. /status counts under these names, so they are a promise, like a route.
  */
@@ -143,6 +159,8 @@ export const IGNORED_EVENTS = [
   INACTIVE_PURGE,
   /** An event of another template that neither a root nor a child list names. */
   'unlisted event',
+  /** An EventLog event that is not understood, or one of too many in its update: the movement has no legs of it. */
+  'unreadable EventLog',
 ] as const;
 
 export type IgnoredEvent = (typeof IGNORED_EVENTS)[number];

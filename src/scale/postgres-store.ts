@@ -216,6 +216,8 @@ function createReaders(
     movements: notKept('what moved between them'),
     balance: notKept('what moved between them'),
     balances: notKept('what moved between them'),
+    'all movements': notKept('what moved between them'),
+    statement: notKept('what moved between them'),
     locks: notKept('the order in which locked coins unlock'),
   };
 }

@@ -21,11 +21,13 @@ export function createHealth(
     async ready() {
       const status = ingest.status();
       const obstacle = ingest.failure() === null ? ingestObstacle(status, ingest.readyLagMaxMs) : WRITER_STOPPED;
-      const { deadLetters, source } = status;
-      return readiness(store, obstacle, [...quarantinedLines(deadLetters), ...(source?.status.degraded ?? [])]);
+      const { deadLetters, source, counts } = status;
+      const degraded = [...quarantinedLines(deadLetters), ...legsLines(counts), ...(source?.status.degraded ?? [])];
+      return readiness(store, obstacle, degraded);
     },
     async status() {
-      const { phase, source, halted, importedAt, counts, deadLetters, lastError, dso } = ingest.status();
+      const { phase, source, halted, importedAt, deadLetters, lastError, dso, ...status } = ingest.status();
+      const { firstLegsDifference: _first, ...counts } = status.counts;
       return {
         version,
         phase,
@@ -83,6 +85,13 @@ function quarantinedLines({ quarantined = 0 }: Readonly<Record<string, number>>,
   if (quarantined === 0) return [];
   const are = quarantined === 1 ? 'is' : 'are';
   return [`${counted(quarantined, 'update')} ${are} quarantined; see ${print(LIST)}`];
+}
+
+/** Where the ledger explains changes in another way, since the start. */
+function legsLines({ legsDiffer, firstLegsDifference: first }: IngestStatus['counts']): string[] {
+  if (first === null) return [];
+  const changes = `${counted(legsDiffer, 'change')} of accounts`;
+  return [`EventLog events differ from ${changes}, which totals do not depend on; the first is in ${first}`];
 }
 
 /** Null where the source was applied to its end recently enough, or there is none. */

@@ -94,7 +94,8 @@ export function noteTimed({ what, seconds }: Timed): void {
 
 /** What `/metrics` says of the ingest. */
 export function measureIngest(registry: Registry, status: () => IngestStatus): void {
-  const of = (name: keyof Omit<IngestStatus['counts'], 'ignored' | 'eventsByKind'>) => () => status().counts[name];
+  type NotNumbers = 'ignored' | 'eventsByKind' | 'firstLegsDifference';
+  const of = (name: keyof Omit<IngestStatus['counts'], NotNumbers>) => () => status().counts[name];
   const ofSource = (name: 'lagMessages' | 'lagBytes' | 'lagSeconds') => () => status().source?.status[name] ?? null;
   counters(registry, {
     holdfast_updates_total: { help: 'Updates applied: transactions, reassignments, imports.', read: of('updates') },
@@ -118,6 +119,14 @@ export function measureIngest(registry: Registry, status: () => IngestStatus): v
     holdfast_messages_decided_total: {
       help: 'Messages skipped because they were dropped or quarantined before.',
       read: of('decided'),
+    },
+    holdfast_legs_agree_total: {
+      help: 'Changes of accounts that are what the EventLog events of their update come to.',
+      read: of('legsAgree'),
+    },
+    holdfast_legs_differ_total: {
+      help: 'Changes of accounts that are not what the EventLog events of their update come to.',
+      read: of('legsDiffer'),
     },
     holdfast_ignored_total: {
       help: 'Events and messages that do not concern the views, by kind.',

@@ -9,9 +9,10 @@ import {
 } from '../../src/decode/decode-message.ts';
 import { containerElements } from '../../src/feed/file/elements.ts';
 import { BadUpdate } from '../../src/ledger/bad-update.ts';
-import type { Decoded } from '../../src/ledger/update.ts';
+import type { Decoded, LedgerUpdate } from '../../src/ledger/update.ts';
 import { BAD_UPDATES, badMessage, GOOD } from '../support/decode/bad-updates.ts';
 import { damaged } from '../support/http/fuzz-values.ts';
+import { eventLogs, withEventLogs } from '../support/ledger/event-log.ts';
 import { oddLedger, realLedger } from '../support/ledger/options.ts';
 import { createRandom, type Random } from '../support/ledger/random.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';
@@ -66,6 +67,18 @@ describe('a Scan transaction of which not all is parsed', () => {
   it.each([1, 2, 3, 4])('means the same in a ledger in which everything happens (seed %i)', (seed) => {
     const lines = linesOf(oddLedger(seed, { migrations: 2 }), 600);
     expect(lines.filter((line) => isPartial(Buffer.from(line))).length).toBeGreaterThan(200);
+  });
+
+  it('is one with EventLog events too, however their choice is written', () => {
+    const [line = ''] = linesOf(realLedger({ seed: 7, events: 100 }), 1);
+    const logs = ['alice > : +10 mint', 'alice > : -1 bob ; bob > package=other : +1 alice'];
+    for (const text of logs.map((each) => withEventLogs(line, eventLogs(each)))) {
+      const written = text.replace('"EventLog_', '"Event\\u004cog_');
+      for (const bytes of [text, written].map((each) => Buffer.from(each))) {
+        expect(isPartial(bytes)).toBe(true);
+        expect((decodePartially(bytes) as LedgerUpdate).eventLogs).toHaveLength(1);
+      }
+    }
   });
 
   it('is never a bad update, whose fault is found in all of the message', () => {

@@ -27,6 +27,7 @@ it('a process that only reads says what views.db stores, also while that changes
     dso_pinned: false,
     dead_letters: {},
     halted: null,
+    degraded: [],
   });
   // It has no users and no forced snapshots.
   expect(await service.ask('/v0/state/acs/force', {})).toMatchObject({ status: 400 });

@@ -2,6 +2,7 @@ import { open } from 'node:fs/promises';
 import { expect, it } from 'vitest';
 import { type EventStream, openStream, withoutStatus } from '../support/http/event-stream.ts';
 import { type Service, startService } from '../support/http/service.ts';
+import { eventLogs, withEventLogs } from '../support/ledger/event-log.ts';
 import { parseLedger, partyOf } from '../support/ledger/parse-ledger.ts';
 import { freshDirectory } from '../support/program/fresh-directory.ts';
 import { linesOf } from '../support/views/replayed.ts';
@@ -118,7 +119,9 @@ it('a client resumes over a restart of the service, whether that was stopped or 
 });
 
 it('says where and why the ingest is halted, and what is degraded', async () => {
-  const feed = directory.writeLines('feed.ndjson', [...lines('00:01 =a : +a alice 10\n00:11 =b :'), '{"bad": 1}']);
+  const [first = '', ...more] = lines('00:01 =a : +a alice 10\n00:11 =b :');
+  const logged = withEventLogs(first, eventLogs('alice >a : +9 mint'));
+  const feed = directory.writeLines('feed.ndjson', [logged, ...more, '{"bad": 1}']);
   const args = ['--data', directory.at('data'), '--file', feed];
   {
     await using service = await startService([...args, '--on-bad-update', 'quarantine']);
@@ -128,11 +131,16 @@ it('says where and why the ingest is halted, and what is degraded', async () => 
     });
     using stream = await openStream(await urlOf(service));
     await stream.until(() => stream.events.length === 2);
-    expect(stream.events[0]!.data).toMatchObject({
-      phase: 'caught_up',
-      halted: null,
-      degraded: ['1 update is quarantined; see `holdfast dead-letters list`'],
-    });
+    const degraded = [
+      '1 update is quarantined; see `holdfast dead-letters list`',
+      'EventLog events differ from 1 change of accounts, which totals do not depend on; the first is in update a, ' +
+        'alice::1220ab: its legs come to 9.0000000000, its coins changed by 10.0000000000',
+    ];
+    expect(stream.events[0]!.data).toMatchObject({ phase: 'caught_up', halted: null, degraded });
+    const { body } = await service.ask('/status');
+    expect(body).toMatchObject({ degraded, counts: { legs_agree: 0, legs_differ: 1 } });
+    const metrics = await (await fetch(new URL('/metrics', await urlOf(service)))).text();
+    expect(metrics).toMatch(/^holdfast_legs_agree_total 0\n(.*\n)*holdfast_legs_differ_total 1\n/m);
   }
   const other = ['--data', directory.at('other'), '--file', feed];
   for (const more of [[], ['--read-only']]) {

@@ -1,4 +1,5 @@
 import { mayBeOurs } from '../create.ts';
+import { EVENT_LOG_CHOICE, mayBeEventLog } from '../event-log.ts';
 import type { Wire } from '../values.ts';
 import {
   BRACE,
@@ -50,6 +51,7 @@ const WINDOW_BYTES = 2 ** 18;
 
 const CREATED = pieceOf('"created_event"');
 const EXERCISED = pieceOf('"exercised_event"');
+const EVENT_LOG = pieceOf(JSON.stringify(EVENT_LOG_CHOICE));
 
 const transaction = new Members([
   'update_id',
@@ -64,8 +66,16 @@ const transaction = new Members([
 const [UPDATE_ID, MIGRATION_ID, RECORD_TIME, SYNCHRONIZER_ID, REASSIGNMENT, ROOT_EVENT_IDS, EVENTS_BY_ID, SEED] = [
   0, 1, 2, 3, 4, 5, 6, 7,
 ];
-const event = new Members(['event_type', 'contract_id', 'template_id', 'package_name', 'child_event_ids', 'consuming']);
-const [EVENT_TYPE, CONTRACT_ID, TEMPLATE_ID, PACKAGE_NAME, CHILD_EVENT_IDS, CONSUMING] = [0, 1, 2, 3, 4, 5];
+const event = new Members([
+  'event_type',
+  'contract_id',
+  'template_id',
+  'package_name',
+  'child_event_ids',
+  'consuming',
+  'choice',
+]);
+const [EVENT_TYPE, CONTRACT_ID, TEMPLATE_ID, PACKAGE_NAME, CHILD_EVENT_IDS, CONSUMING, CHOICE] = [0, 1, 2, 3, 4, 5, 6];
 
 /** Larger transactions are rare, and comparing each id with the others would cost more than to parse them in full. */
 const EVENTS_MAX = 256;
@@ -267,7 +277,11 @@ function eventOf(at: number, end: number): Wire | null {
   }
   if (!event.is(EVENT_TYPE, EXERCISED) || !event.isThere(CHILD_EVENT_IDS)) return null;
   if (!tree.addChildren(event.start(CHILD_EVENT_IDS))) return null;
-  if (event.is(CONSUMING, FALSE)) return { event_type: 'exercised_event', consuming: false };
+  if (event.is(CONSUMING, FALSE)) {
+    const isRead = event.isText(CHOICE, EVENT_LOG) && mayBeEventLog(event.parsed(PACKAGE_NAME, names));
+    if (isRead) return JSON.parse(BYTES.toString('utf8', at, end)) as Wire;
+    return { event_type: 'exercised_event', consuming: false };
+  }
   const template_id = event.parsed(TEMPLATE_ID, names);
   if (!mayBeOurs(template_id)) return { event_type: 'exercised_event', template_id };
   return {

@@ -189,6 +189,14 @@ export function createFactsReader(db: Database) {
       requireUnbounded(budget);
       return balances().balances(lookup);
     },
+    'all movements': (lookup, budget) => {
+      requireUnbounded(budget);
+      return movements().allMovements(lookup);
+    },
+    statement: (lookup, budget) => {
+      requireUnbounded(budget);
+      return movements().statement(lookup);
+    },
     locks: (lookup, budget) => {
       readLocks ??= createLockReader(db, { accounts, versions });
       return readLocks(snapshots.require(lookup), lookup, budget);

@@ -94,7 +94,7 @@ function* verifyHoldings(context: VerifyContext): Generator<VerifyStep> {
   yield { phase: 'holdings', done: 1, total: 1 };
 }
 
-/** Every account that an update names has a movement of it: that each movement is named there was verified by account. */
+/** Every account that an update names has a movement of it, and legs are of one: that each movement is named there was verified by account. */
 function* verifyUpdates(context: VerifyContext): Generator<VerifyStep> {
   const { db } = context;
   let named = 0;
@@ -102,6 +102,15 @@ function* verifyUpdates(context: VerifyContext): Generator<VerifyStep> {
     named += decodeNumbers(accounts).length;
   const rows = rowsOf(context, 'movement');
   if (rows !== named) differsIn(context, 'movement')(`${named} rows, as ledger_update names`, rows);
+  const legs = db.prepare<[], { updateNo: bigint; account: bigint; accounts: Buffer | null }>(
+    'SELECT update_no AS updateNo, account, accounts FROM movement_legs LEFT JOIN ledger_update ON no = update_no',
+  );
+  for (const { updateNo, account, accounts } of legs.iterate())
+    if (accounts === null || !decodeNumbers(accounts).includes(Number(account)))
+      differsIn(context, 'movement_legs')(
+        `a movement of account ${account} in update ${updateNo}, as it has legs`,
+        'none',
+      );
   yield { phase: 'movements', done: rows, total: rows };
 }
 

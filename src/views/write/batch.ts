@@ -3,6 +3,7 @@ import { createContractFlush, Templates } from './coin-rows.ts';
 import { type ActiveIds, Contracts } from './contracts.ts';
 import { Epochs } from './epochs.ts';
 import { LedgerUpdates } from './ledger-updates.ts';
+import { MovementLegs } from './movement-legs.ts';
 import { OpenItems } from './open-items.ts';
 import { Counterfeits, Rounds } from './other-contracts.ts';
 import { Owners } from './owner-sums.ts';
@@ -24,6 +25,7 @@ export class Batch {
   readonly templates: Templates;
   readonly items: OpenItems;
   readonly updates: LedgerUpdates;
+  readonly legs: MovementLegs;
   readonly lastUpdates: LastUpdates;
   readonly seals: Seals;
   counts: Counts;
@@ -46,6 +48,7 @@ export class Batch {
     this.templates = new Templates(db);
     this.items = new OpenItems(db);
     this.updates = new LedgerUpdates(db, this);
+    this.legs = new MovementLegs(db, this);
     this.lastUpdates = new LastUpdates(db);
     this.seals = new Seals(db, this);
     this.counts = copyCounts(counts);
@@ -56,7 +59,16 @@ export class Batch {
 
   /** One transaction: rows, totals, snapshots and the position. `also` runs within it. */
   commit(also: () => void = () => {}): void {
-    const parts = [this.owners, this.templates, this.updates, this.seals, this.items, this.rounds, this.counterfeits];
+    const parts = [
+      this.owners,
+      this.templates,
+      this.updates,
+      this.legs,
+      this.seals,
+      this.items,
+      this.rounds,
+      this.counterfeits,
+    ];
     this.#db.transaction(() => {
       // First: a writer that was replaced must find that out here, and not by the other one's rows.
       this.#savePositions(this.state.lanes);

@@ -150,12 +150,21 @@ export class LedgerUpdates {
     this.#passed = [];
   }
 
+  /** What the update being applied has changed so far in an owner's amounts. */
+  changeOf(owner: Owner): readonly [unlocked: bigint, locked: bigint] {
+    return owner.touched ? this.#changeAt(this.#touched.indexOf(owner)) : [0n, 0n];
+  }
+
+  #changeAt(i: number): readonly [unlocked: bigint, locked: bigint] {
+    const { unlocked, locked } = this.#touched[i]!;
+    return [unlocked.amount - this.#before[i * 2]!, locked.amount - this.#before[i * 2 + 1]!];
+  }
+
   #addMovements(migration: MigrationState): void {
     const movements = this.#movements;
     const interval = this.#batch.epochs.ofInterval(migration, migration.openSeq);
-    for (const [i, { no, unlocked, locked }] of this.#touched.entries()) {
-      const unlockedChange = unlocked.amount - this.#before[i * 2]!;
-      const lockedChange = locked.amount - this.#before[i * 2 + 1]!;
+    for (const [i, { no }] of this.#touched.entries()) {
+      const [unlockedChange, lockedChange] = this.#changeAt(i);
       if (unlockedChange === 0n && lockedChange === 0n) continue;
       movements.epoch.push(interval);
       movements.account.push(no);

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { getOrMake } from '../../get-or-make.ts';
+import { COIN_INSTRUMENT } from '../../ledger/templates.ts';
 import { type EpochBits, epochsDown, NO_EPOCHS } from '../store/account-epochs.ts';
 import { rowOrder } from '../store/row-order.ts';
 import { BulkRows, decodeVersion, encodeVersion, NO_SUMS, noSums, type Sums } from '../store/stored-rows.ts';
@@ -27,8 +28,6 @@ export function sumsOf(owner: Owner, kind: 'locked' | 'unlocked'): Sums {
   if (owner[kind] === NO_SUMS) owner[kind] = noSums();
   return owner[kind];
 }
-
-const COIN = 'Amulet';
 
 /** With more owners than these, those that the last batch did not need are dropped: between batches every change is in the database. */
 const OWNERS_MAX = 50_000;
@@ -151,7 +150,7 @@ export class Owners {
   flush(): void {
     for (const migration of [...this.#dirty.keys()]) this.queueVersions(migration);
     for (const { coin, migrationId } of this.#addedCoins)
-      this.#insertInstrument.run(coin, migrationId, this.#state.dso, COIN);
+      this.#insertInstrument.run(coin, migrationId, this.#state.dso, COIN_INSTRUMENT);
     for (const { no, migration, party } of this.#added) this.#insertAccount.add(no, migration.coin!, party, '', '');
     this.#insertAccount.finish();
     for (const row of this.#supplies) this.#insertSupply.add(...row);

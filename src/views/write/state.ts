@@ -239,6 +239,10 @@ export interface Counts {
   /** Checkpoints before the migration's first update or before the time reached: they did not move time. */
   checkpointsBehind: number;
   decided: number;
+  /** Changes of an account by an update that are what its EventLog events come to, and those that are not; the first of these, as text. */
+  legsAgree: number;
+  legsDiffer: number;
+  firstLegsDifference: string | null;
   ignored: Record<string, number>;
 }
 
@@ -262,6 +266,9 @@ export function noCounts(): Counts {
     checkpoints: 0,
     checkpointsBehind: 0,
     decided: 0,
+    legsAgree: 0,
+    legsDiffer: 0,
+    firstLegsDifference: null,
     ignored: {},
   };
 }
