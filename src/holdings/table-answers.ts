@@ -134,7 +134,7 @@ async function topTable(query: TopQuery, store: HoldingsStore): Promise<Table> {
   const supply = unlocked + locked;
   const time = formatTime(recordTime);
   return {
-    head: { record_time: time, migration_id: migrationId, by, owners_total: owners, total_coin: formatAmount(supply) },
+    head: { record_time: time, migration_id: migrationId, by, owners_total: owners, total: formatAmount(supply) },
     rowsName: 'owners',
     columns: RANKED_COLUMNS,
     rows: rows.map((owner, i) => rankedRow(owner, { rank: skipped + i + 1, by, supply })),

@@ -88,9 +88,9 @@ export function snapshotRow(snapshot: Snapshot): Row {
     forced,
     owners,
     contracts,
-    total_unlocked_coin: formatAmount(unlocked),
-    total_locked_coin: formatAmount(locked),
-    total_coin: formatAmount(unlocked + locked),
+    unlocked: formatAmount(unlocked),
+    locked: formatAmount(locked),
+    total: formatAmount(unlocked + locked),
     changes_digest: changesDigest,
     digest,
   };
@@ -105,10 +105,10 @@ export const LISTED_COLUMNS = [
   'record_time',
   'contracts',
   'owners',
-  'total_unlocked_coin',
-  'total_locked_coin',
+  'unlocked',
+  'locked',
   'forced',
-  'total_coin',
+  'total',
   'changes_digest',
   'digest',
 ] as const;
@@ -120,9 +120,9 @@ export function listedRow(snapshot: Snapshot): Row {
 
 function totalsFields({ unlocked, locked }: Totals): Row {
   return {
-    total_unlocked_coin: formatAmount(unlocked),
-    total_locked_coin: formatAmount(locked),
-    total_coin_holdings: formatAmount(unlocked + locked),
+    unlocked: formatAmount(unlocked),
+    locked: formatAmount(locked),
+    total: formatAmount(unlocked + locked),
   };
 }
 
@@ -147,8 +147,9 @@ export function partialPointRow(recordTime: number, { unlocked, locked }: OwnerF
 export function changeRow({ recordTime, before, after }: Change): Row {
   return {
     ...pointRow(recordTime, after),
-    change_unlocked_coin: formatAmount(after.unlocked - before.unlocked),
-    change_locked_coin: formatAmount(after.locked - before.locked),
+    change_unlocked: formatAmount(after.unlocked - before.unlocked),
+    change_locked: formatAmount(after.locked - before.locked),
+    change_total: formatAmount(after.unlocked + after.locked - before.unlocked - before.locked),
   };
 }
 
