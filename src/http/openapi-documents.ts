@@ -3,7 +3,8 @@ import { z } from 'zod';
 import type { Answers } from '../holdings/answer.ts';
 import { HoldingsFault } from '../holdings/holdings-fault.ts';
 import { OWNERS_MAX_DEFAULT } from '../holdings/question.ts';
-import { LIMIT_DEFAULT, LIMIT_MAX, PARAMETERS, parameter, TABLES } from '../holdings/table-question.ts';
+import { LIMIT_DEFAULT, LIMIT_MAX, parameter, TABLES } from '../holdings/table-question.ts';
+import { BALANCES_OPERATION } from './balances.ts';
 import { HOLDINGS_OPERATIONS } from './holdings-operations.ts';
 import {
   type ExampleValues,
@@ -13,8 +14,8 @@ import {
   scanProxyPath,
 } from './json-operation.ts';
 import { SERVICE_OPERATIONS } from './service-operations.ts';
-import { STREAM_EVENTS_ASKED, STREAM_OF_MANY_OPERATION, STREAM_OPERATION } from './stream-requests.ts';
-import { STREAM_EVENTS, STREAM_LIMITS } from './streams.ts';
+import { STREAM_DOCUMENT, STREAM_OF_MANY_OPERATION, STREAM_OPERATION } from './stream-requests.ts';
+import { STREAM_EVENTS } from './streams.ts';
 import { TABLE_OPERATIONS, type TableOperation } from './table-operations.ts';
 import type { PathParameter, QueryParameter } from './users-area-request.ts';
 import { USERS_OPERATIONS, type UsersOperation, VERSION_OPERATION } from './users-operations.ts';
@@ -137,7 +138,7 @@ const FORMAT = {
 
 const TABLE_FAULTS = {
   400: 'A parameter is wrong, unknown or given twice; the message names it.',
-  404: 'No such snapshot.',
+  404: 'No such snapshot, or no balance at that time.',
   503: 'The read took longer than its time limit, or too many bytes of answers wait for slow clients.',
 };
 
@@ -156,66 +157,42 @@ function describeTableOperation({ table, answer }: TableOperation, { owner }: Ex
       ...(name === 'party' ? { example: owner } : {}),
     })),
     responses: {
-      200: {
-        description: 'The rows; in CSV with their names in the first line and no envelope.',
-        content: { ...contentOf(answer), 'text/csv': { schema: { type: 'string' } } },
-      },
+      200: rowsResponse(answer),
       304: { description: 'The client has this answer already (If-None-Match).' },
       ...errorResponses(TABLE_FAULTS),
     },
   };
 }
 
-const EVENTS = `\`status\` first and on each change, then \`snapshot\` for each one sealed, its \`id\` the migration id, the record time and
-the first digits of the digest. With \`events=snapshots\` an \`owner\` is before it for each owner asked for that changed in it. With
-\`events=movements\` a \`movement\` comes for each as soon as its update is applied, before the snapshot that holds it; none is left out.
-Its \`id\` is the migration id, record time, update id and party id, each percent-encoded. \`reset\` has the newest snapshot, where the
-client cannot be sent all since its last id. A comment comes after 15 s without an event.`;
+function rowsResponse(answer: z.ZodType): object {
+  return {
+    description: 'The rows; in CSV with their names in the first line and no envelope.',
+    content: { ...contentOf(answer), 'text/csv': { schema: { type: 'string' } } },
+  };
+}
 
-const STREAM_FAULTS = {
-  400: 'A parameter or field is wrong, unknown or given twice; the message names it.',
-  501: 'This store keeps no movements.',
-  503: 'Too many streams are open, in all or of one address; `Retry-After` says when to try again.',
-};
-
-const ID = {
-  description:
-    'The id of the last event that the client had: all after it is sent, oldest first. One not reached yet is waited for.',
-  schema: { type: 'string' },
-};
-
-/** The stream in the document of the holdings area; it is at the root only. */
-function describeStream({ method }: typeof STREAM_OPERATION | typeof STREAM_OF_MANY_OPERATION): object {
-  const { ownersMax, bodyOwnersMax } = STREAM_LIMITS;
-  const ownersOf = (maxItems: number) => ({ type: 'array', items: PARAMETERS.party.schema, maxItems });
-  const events = { type: 'string', enum: STREAM_EVENTS_ASKED, default: STREAM_EVENTS_ASKED[0] };
-  const body = { owners: ownersOf(bodyOwnersMax), events, last_event_id: ID.schema };
-  const schema = { type: 'object', properties: body, additionalProperties: false };
-  const owner = 'An owner whose changes or movements are sent; may be given several times.';
-  const query = [
-    { name: 'owner', in: 'query', required: false, description: owner, schema: ownersOf(ownersMax) },
-    { name: 'events', in: 'query', required: false, description: 'What is sent of the owners.', schema: events },
-    { name: 'last_event_id', in: 'query', required: false, ...ID },
-  ];
-  const header = { name: 'Last-Event-ID', in: 'header', required: false, ...ID };
+/** The balances in the document; they are at the root only. */
+function describeBalances(values: ExampleValues): object {
+  const { method, request, answer } = BALANCES_OPERATION;
+  const ofBody = { 413: 'The body is larger than the limit.', 415: 'The body is not JSON, or compressed.' };
   return {
     servers: [{ url: '/' }],
-    parameters: [...(method === 'GET' ? query : []), header],
-    ...(method === 'POST' && { requestBody: { required: true, content: { 'application/json': { schema } } } }),
-    responses: {
-      200: {
-        description: EVENTS.replaceAll('\n', ' '),
-        content: {
-          'text/event-stream': {
-            schema: { type: 'string' },
-            'x-events': Object.fromEntries(
-              Object.entries(STREAM_EVENTS).map(([name, schema]) => [name, referenceTo(schema)]),
-            ),
-          },
-        },
-      },
-      ...errorResponses(STREAM_FAULTS),
-    },
+    parameters: [{ ...FORMAT, in: 'query', required: false }],
+    ...describeRequest(method, request.fields(), request.example(values)),
+    responses: { 200: rowsResponse(answer), ...errorResponses({ ...TABLE_FAULTS, ...ofBody }) },
+  };
+}
+
+/** The stream in the document of the holdings area; it is at the root only. */
+function describeStream({ method }: OperationFacts): object {
+  const { description, faults, parameters, body } = STREAM_DOCUMENT;
+  const events = Object.entries(STREAM_EVENTS).map(([name, schema]) => [name, referenceTo(schema)]);
+  const content = { schema: { type: 'string' }, 'x-events': Object.fromEntries(events) };
+  return {
+    servers: [{ url: '/' }],
+    parameters: parameters.filter((each) => method === 'GET' || each.in === 'header'),
+    ...(method === 'POST' && { requestBody: { required: true, content: { 'application/json': { schema: body } } } }),
+    responses: { 200: { description, content: { 'text/event-stream': content } }, ...errorResponses(faults) },
   };
 }
 
@@ -278,9 +255,15 @@ async function newestExample(answers: Answers): Promise<ExampleValues> {
 
 /** The document of holdings, tables, stream and the service itself, with the default limits. */
 function createHoldingsDocument(version: string, example = STORY_EXAMPLE): object {
-  const answering = [...HOLDINGS_OPERATIONS, ...TABLE_OPERATIONS, ...SERVICE_OPERATIONS];
-  const streams = [STREAM_OPERATION, STREAM_OF_MANY_OPERATION];
-  const operations = [...HOLDINGS_OPERATIONS, ...TABLE_OPERATIONS, ...streams, ...SERVICE_OPERATIONS];
+  const answering = [...HOLDINGS_OPERATIONS, ...TABLE_OPERATIONS, BALANCES_OPERATION, ...SERVICE_OPERATIONS];
+  const operations = [
+    ...HOLDINGS_OPERATIONS,
+    ...TABLE_OPERATIONS,
+    BALANCES_OPERATION,
+    STREAM_OPERATION,
+    STREAM_OF_MANY_OPERATION,
+    ...SERVICE_OPERATIONS,
+  ];
   const events = Object.values(STREAM_EVENTS).map((answer) => ({ answer }));
   const info = { title: 'Holdfast: holdings', version, description: DESCRIPTION.replaceAll('\n', ' ') };
   const parts = {
@@ -290,7 +273,8 @@ function createHoldingsDocument(version: string, example = STORY_EXAMPLE): objec
   const limits = { ownersMax: OWNERS_MAX_DEFAULT };
   return openApiDocument(info, parts, operations, (operation) => {
     if ('table' in operation) return describeTableOperation(operation, example);
-    return 'answer' in operation ? describeJsonOperation(operation, limits, example) : describeStream(operation);
+    if ('handle' in operation) return describeJsonOperation(operation, limits, example);
+    return 'request' in operation ? describeBalances(example) : describeStream(operation);
   });
 }
 

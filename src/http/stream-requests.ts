@@ -53,7 +53,7 @@ export function streamRoutes({ streams, clientAddress, limits }: StreamDeps, cor
 }
 
 /** The first is the default. */
-export const STREAM_EVENTS_ASKED = ['snapshots', 'movements', 'movements,snapshots', 'snapshots,movements'] as const;
+const STREAM_EVENTS_ASKED = ['snapshots', 'movements', 'movements,snapshots', 'snapshots,movements'] as const;
 
 /** Reads a request strictly, as those of the tables are. Throws a 400 that names the parameter. */
 function readQuery(c: Context): StreamRequest {
@@ -108,3 +108,41 @@ function requestOf(
   // A client without one may send an empty id, as the standard has it.
   return { owners: [...new Set(parties)], events, lastEventId: c.req.header('last-event-id') || id || null };
 }
+
+const DESCRIPTION = `\`status\` first and on each change, then \`snapshot\` for each one sealed, its \`id\` the migration id, the record
+time and the first digits of the digest. With \`events=snapshots\` an \`owner\` is before it for each owner asked for that changed in it.
+With \`events=movements\` a \`movement\` comes for each as soon as its update is applied, before the snapshot that holds it; none is left
+out. Its \`id\` is the migration id, record time, update id and party id, each percent-encoded. \`reset\` has the newest snapshot, where
+the client cannot be sent all since its last id. A comment comes after 15 s without an event.`;
+
+const ID = {
+  required: false,
+  description:
+    'The id of the last event that the client had: what is after it is sent, oldest first. One not reached yet is waited for.',
+  schema: { type: 'string' },
+};
+
+const ownersOf = (maxItems: number) => ({ type: 'array', items: PARAMETERS.party.schema, maxItems });
+const EVENTS = { type: 'string', enum: STREAM_EVENTS_ASKED, default: STREAM_EVENTS_ASKED[0] };
+const OWNER = 'An owner whose changes or movements are sent; may be given several times.';
+
+/** What the OpenAPI document says of both operations: the query of the one, the body of the other. */
+export const STREAM_DOCUMENT = {
+  description: DESCRIPTION.replaceAll('\n', ' '),
+  parameters: [
+    { name: 'owner', in: 'query', required: false, description: OWNER, schema: ownersOf(STREAM_LIMITS.ownersMax) },
+    { name: 'events', in: 'query', required: false, description: 'What is sent of the owners.', schema: EVENTS },
+    { name: 'last_event_id', in: 'query', ...ID },
+    { name: 'Last-Event-ID', in: 'header', ...ID },
+  ],
+  body: {
+    type: 'object',
+    properties: { owners: ownersOf(STREAM_LIMITS.bodyOwnersMax), events: EVENTS, last_event_id: ID.schema },
+    additionalProperties: false,
+  },
+  faults: {
+    400: 'A parameter or field is wrong, unknown or given twice; the message names it.',
+    501: 'This store keeps no movements.',
+    503: 'Too many streams are open, in all or of one address; `Retry-After` says when to try again.',
+  },
+};

@@ -224,6 +224,8 @@ function createReaders(
     'movements of owners': notKept('what moved between them'),
     // So the id of a movement is unknown here.
     'movement place': async () => null,
+    balance: notKept('what moved between them'),
+    balances: notKept('what moved between them'),
     'all movements': notKept('what moved between them'),
     statement: notKept('what moved between them'),
     locks: notKept('the order in which locked coins unlock'),
