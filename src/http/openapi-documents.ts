@@ -184,14 +184,15 @@ function describeBalances(values: ExampleValues): object {
 }
 
 /** The stream in the document of the holdings area; it is at the root only. */
-function describeStream({ method }: OperationFacts): object {
+function describeStream({ method }: OperationFacts, { owner }: ExampleValues): object {
   const { description, faults, parameters, body } = STREAM_DOCUMENT;
   const events = Object.entries(STREAM_EVENTS).map(([name, schema]) => [name, referenceTo(schema)]);
   const content = { schema: { type: 'string' }, 'x-events': Object.fromEntries(events) };
+  const json = { schema: body, example: { owners: [owner], events: 'movements' } };
   return {
     servers: [{ url: '/' }],
     parameters: parameters.filter((each) => method === 'GET' || each.in === 'header'),
-    ...(method === 'POST' && { requestBody: { required: true, content: { 'application/json': { schema: body } } } }),
+    ...(method === 'POST' && { requestBody: { required: true, content: { 'application/json': json } } }),
     responses: { 200: { description, content: { 'text/event-stream': content } }, ...errorResponses(faults) },
   };
 }
@@ -274,7 +275,7 @@ function createHoldingsDocument(version: string, example = STORY_EXAMPLE): objec
   return openApiDocument(info, parts, operations, (operation) => {
     if ('table' in operation) return describeTableOperation(operation, example);
     if ('handle' in operation) return describeJsonOperation(operation, limits, example);
-    return 'request' in operation ? describeBalances(example) : describeStream(operation);
+    return 'request' in operation ? describeBalances(example) : describeStream(operation, example);
   });
 }
 

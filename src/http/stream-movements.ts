@@ -16,8 +16,6 @@ interface Watcher {
 }
 
 /** Which owners moved, looked for once for all streams. */
-export type MovementWatch = ReturnType<typeof createMovementWatch>;
-
 export function createMovementWatch(store: HoldingsStore) {
   const watchers = new Map<string, Watcher[]>();
   let streams = 0;

@@ -138,6 +138,7 @@ export const STREAM_DOCUMENT = {
   body: {
     type: 'object',
     properties: { owners: ownersOf(STREAM_LIMITS.bodyOwnersMax), events: EVENTS, last_event_id: ID.schema },
+    required: [],
     additionalProperties: false,
   },
   faults: {
