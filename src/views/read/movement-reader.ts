@@ -91,7 +91,9 @@ export function createMovementReader(
      FROM migration WHERE migration_id = ? + 0 AND update_time IS NOT NULL`,
   );
   const firstTime = db
-    .prepare<[number], Micros>('SELECT first_time FROM synchronizer WHERE migration_id = ? + 0 ORDER BY no LIMIT 1')
+    .prepare<[number], Micros>(
+      'SELECT first_time FROM synchronizer WHERE no = (SELECT min(no) FROM synchronizer WHERE migration_id = ? + 0)',
+    )
     .pluck();
   const snapshotAt = (rest: string) =>
     db.prepare<[number, Micros], SnapshotEnd>(
