@@ -1,10 +1,17 @@
 import { formatAmount } from '../ledger/amount.ts';
+import { formatPeriodLength } from '../ledger/duration.ts';
 import { formatTime, type Micros } from '../ledger/time.ts';
-import { showGiven } from '../show-given.ts';
 import type { HoldingsStore } from './facts.ts';
-import { HoldingsFault } from './holdings-fault.ts';
-import { type Amounts, type Movement, movementKind, type UpdateHistory } from './movement-facts.ts';
-import { type MovementsQuery, type PageStart, pageOf } from './table-question.ts';
+import { HoldingsFault, unknownToken } from './holdings-fault.ts';
+import { type Amounts, type Movement, movementKind, type Period, type UpdateHistory } from './movement-facts.ts';
+import { periodEnds } from './statement.ts';
+import {
+  type AllMovementsQuery,
+  type MovementsQuery,
+  type PageStart,
+  pageOf,
+  type StatementQuery,
+} from './table-question.ts';
 import type { Row, Table } from './table-rows.ts';
 
 /** What moved of an owner, update by update. Rejects with a HoldingsFault. */
@@ -13,12 +20,12 @@ export async function movementsTable(query: MovementsQuery, store: HoldingsStore
   const order = given ?? 'desc';
   const history = await findHistory(store, after?.migrationId ?? query.migration_id);
   const { migrationId } = history;
-  const page = after === null ? null : placeOf(after, history);
+  const page = placeOf(after, history);
   const { from, to, fixed } = countedRange(history, query, after);
-  const untilNo = page?.untilNo ?? history.lastUpdateNo;
-  const about = { migrationId, party, from, to, kinds: kind, order, after: page?.no ?? null, untilNo } as const;
-  const found = from > to ? [] : await store.facts({ kind: 'movements', ...about, rows: limit + 1 });
-  const nameOf = ({ updateNo }: Movement): string => `${updateNo} ${untilNo}`;
+  const about = { migrationId, party, from, to, kinds: kind, order, untilNo: page.untilNo } as const;
+  const lookup = { kind: 'movements', ...about, after: page.after?.updateNo ?? null, rows: limit + 1 } as const;
+  const found = from > to ? [] : await store.facts(lookup);
+  const nameOf = ({ updateNo }: Movement): string => page.nameOf(updateNo, 0);
   const { rows, next } = pageOf(found, { table: 'movements', query, migrationId, snapshot: to }, nameOf);
   return {
     head: { migration_id: migrationId, party_id: party, ...movementsSince(history) },
@@ -30,6 +37,51 @@ export async function movementsTable(query: MovementsQuery, store: HoldingsStore
     about: [party, `migration ${migrationId}`],
   };
 }
+
+/** The movements of all owners, the last updates first. Rejects with a HoldingsFault. */
+export async function allMovementsTable(query: AllMovementsQuery, store: HoldingsStore): Promise<Table> {
+  const { min, limit, after } = query;
+  const history = await findHistory(store, after?.migrationId ?? query.migration_id);
+  const { migrationId } = history;
+  const page = placeOf(after, history);
+  const { from, to, fixed } = countedRange(history, query, after);
+  const about = { migrationId, from, to, min: min ?? 0n, after: page.after, untilNo: page.untilNo } as const;
+  const found = from > to ? [] : await store.facts({ kind: 'all movements', ...about, rows: limit + 1 });
+  const token = { table: 'all movements', query, migrationId, snapshot: to } as const;
+  const { rows, next } = pageOf(found, token, ({ updateNo, place }) => page.nameOf(updateNo, place));
+  return {
+    head: { migration_id: migrationId, ...movementsSince(history) },
+    rowsName: 'movements',
+    columns: ['party_id', ...MOVEMENT_COLUMNS],
+    rows: rows.map((movement) => ({ party_id: movement.party, ...movementRow(movement) })),
+    next,
+    fixed,
+    about: [`migration ${migrationId}`],
+  };
+}
+
+/** What an owner received and sent in periods of time, and had at their ends. Rejects with a HoldingsFault. */
+export async function statementTable(query: StatementQuery, store: HoldingsStore): Promise<Table> {
+  const { party } = query;
+  const every = query.every ?? DAY_US;
+  const history = await findHistory(store, query.migration_id);
+  const { migrationId, lastUpdateNo: untilNo } = history;
+  const { fixed, ...range } = countedRange(history, query);
+  const ends = periodEnds(range, every);
+  const lookup = { kind: 'statement', migrationId, party, from: range.from, ends, untilNo } as const;
+  const periods = ends.length === 0 ? [] : await store.facts(lookup);
+  const length = formatPeriodLength(every);
+  return {
+    head: { migration_id: migrationId, party_id: party, ...movementsSince(history), every: length },
+    rowsName: 'periods',
+    columns: PERIOD_COLUMNS,
+    rows: periods.map(periodRow),
+    fixed,
+    about: [party, `migration ${migrationId}`, `every ${length}`],
+  };
+}
+
+const DAY_US = 86_400_000_000;
 
 export const movementsSince = ({ movementsSince: time }: Pick<UpdateHistory, 'movementsSince'>): Row => ({
   movements_since: time === null ? null : formatTime(time),
@@ -74,15 +126,20 @@ export function requireKept({ movementsSince: since }: UpdateHistory, name: stri
   throw new HoldingsFault('no_such_time', `${name}: given ${formatTime(time)}, expected ${kept}`);
 }
 
-/** Where a page goes on: behind an update, and up to the last one that was applied when the first page was made. */
-function placeOf(
-  { last }: PageStart,
-  { lastUpdateNo }: UpdateHistory,
-): { readonly no: number; readonly untilNo: number } {
-  const [no = Number.NaN, untilNo = Number.NaN] = /^\d{1,15} \d{1,15}$/.test(last) ? last.split(' ').map(Number) : [];
-  if (no <= untilNo && untilNo <= lastUpdateNo) return { no, untilNo };
-  const expected = 'a next_page_token of a page of these views';
-  throw new HoldingsFault('unknown_token', `after: given a token behind ${showGiven(last)}, expected ${expected}`);
+const PAGE_END = /^([0-9a-f-]{1,64}) (\d{1,15}) (\d{1,9}) (\d{1,15})$/;
+
+/**
+ * Where a page goes on: behind a movement, and up to the last update that was applied when the first page was made. `nameOf`: where
+ * the next one does.
+ */
+function placeOf(page: PageStart | null, { lastUpdateNo, store }: UpdateHistory) {
+  const nameIn = (untilNo: number) => (no: number, place: number) => `${store} ${no} ${place} ${untilNo}`;
+  if (page === null) return { after: null, untilNo: lastUpdateNo, nameOf: nameIn(lastUpdateNo) };
+  const [, of, ...numbers] = PAGE_END.exec(page.last) ?? [];
+  const [updateNo = 0, place = 0, untilNo = 0] = numbers.map(Number);
+  if (of === store && updateNo <= untilNo && untilNo <= lastUpdateNo)
+    return { after: { updateNo, place }, untilNo, nameOf: nameIn(untilNo) };
+  throw unknownToken(page);
 }
 
 export function movementRow({ change, after, ...movement }: Movement): Row {
@@ -116,3 +173,25 @@ const NOTHING: Movement = {
 };
 
 export const MOVEMENT_COLUMNS = Object.keys(movementRow(NOTHING));
+
+function periodRow(period: Period): Row {
+  const { opening, received, sent, lockedChange, closing, movements, average, minted, burned } = period;
+  return {
+    from: formatTime(period.from),
+    to: formatTime(period.to),
+    opening: formatAmount(opening),
+    received: formatAmount(received),
+    sent: formatAmount(sent),
+    locked_change: formatAmount(lockedChange),
+    closing: formatAmount(closing),
+    movements,
+    average_total: formatAmount(average),
+    minted: minted === null ? null : formatAmount(minted),
+    burned: burned === null ? null : formatAmount(burned),
+  };
+}
+
+const PERIOD_COLUMNS = [
+  ...['from', 'to', 'opening', 'received', 'sent', 'locked_change', 'closing', 'movements', 'average_total'],
+  ...['minted', 'burned'],
+];

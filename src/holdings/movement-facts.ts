@@ -22,6 +22,8 @@ export interface UpdateHistory {
   readonly sealedTo: Micros | null;
   /** The store's number of the last update that changed a coin; 0 for none. */
   readonly lastUpdateNo: number;
+  /** Identifies the store: numbers of updates are its own. */
+  readonly store: string;
 }
 
 /** The net effect of one update on one owner. */
@@ -66,15 +68,61 @@ export interface MovementFactKinds {
   /** Null where the migration has no update other than imports. Null: the newest that has one. */
   'update history': { lookup: { migrationId: bigint | null }; facts: UpdateHistory | null };
   movements: { lookup: MovementsLookup; facts: readonly Movement[] };
+  /** Of all owners: the last updates first. */
+  'all movements': { lookup: AllMovementsLookup; facts: readonly PlacedMovement[] };
+  statement: { lookup: StatementLookup; facts: readonly Period[] };
+}
+
+/** Both inclusive, unless it is said otherwise. */
+export interface TimesBetween {
+  readonly from: Micros;
+  readonly to: Micros;
+}
+
+export interface PlacedMovement extends Movement {
+  /** Its place among those of its update, from 0. */
+  readonly place: number;
+}
+
+export interface AllMovementsLookup extends TimesBetween {
+  readonly migrationId: number;
+  /** The least change of a total, whatever its sign. */
+  readonly min: bigint;
+  /** Those behind that one; null: from the first on. */
+  readonly after: Pick<PlacedMovement, 'updateNo' | 'place'> | null;
+  readonly untilNo: number;
+  readonly rows: number;
+}
+
+export interface StatementLookup {
+  readonly migrationId: number;
+  readonly party: string;
+  /** Exclusive: what counts then is in the first opening. */
+  readonly from: Micros;
+  /** Of the periods, inclusive. */
+  readonly ends: readonly Micros[];
+  readonly untilNo: number;
+}
+
+/** What moved of an owner within ]from, to]. Totals in 1e-10 units. */
+export interface Period extends TimesBetween {
+  readonly opening: bigint;
+  readonly received: bigint;
+  readonly sent: bigint;
+  readonly lockedChange: bigint;
+  readonly closing: bigint;
+  readonly movements: number;
+  /** By time, rounded half up. */
+  readonly average: bigint;
+  /** Of what was received and sent, what the supply gained and lost; null where not all owners are known. */
+  readonly minted: bigint | null;
+  readonly burned: bigint | null;
 }
 
 /** Of one owner. */
-export interface MovementsLookup {
+export interface MovementsLookup extends TimesBetween {
   readonly migrationId: number;
   readonly party: string;
-  /** Both inclusive. */
-  readonly from: Micros;
-  readonly to: Micros;
   /** Null: all. */
   readonly kinds: readonly MovementKind[] | null;
   readonly order: 'asc' | 'desc';

@@ -1,6 +1,15 @@
 import { parseInt64 } from '../json/exact-number.ts';
 import { jsonOrNull } from '../json/untrusted.ts';
-import { DURATION_EXPECTED, formatDuration, parseDuration } from '../ledger/duration.ts';
+import { formatAmount, parseAmount } from '../ledger/amount.ts';
+import {
+  DURATION_EXPECTED,
+  formatDuration,
+  formatPeriodLength,
+  PERIOD_LENGTH_EXPECTED,
+  type PeriodLength,
+  parseDuration,
+  parsePeriodLength,
+} from '../ledger/duration.ts';
 import { isPartyId, PARTY_EXPECTED } from '../ledger/ledger-ids.ts';
 import { formatTime, parseRequestTime } from '../ledger/time.ts';
 import type { Order, RankedBy } from './facts.ts';
@@ -50,6 +59,7 @@ interface Values {
   readonly party: string;
   readonly migration_id: bigint;
   readonly record_time: bigint;
+  readonly at: bigint;
   readonly from: bigint;
   readonly to: bigint;
   /** In microseconds. */
@@ -59,6 +69,8 @@ interface Values {
   readonly prefix: string;
   /** Each once. */
   readonly kind: readonly MovementKind[];
+  /** In 1e-10 units. */
+  readonly min: bigint;
 }
 
 export type ParameterName = keyof Values;
@@ -78,10 +90,12 @@ export const PARAMETERS: { readonly [Name in ParameterName]: Parameter<Values[Na
     parse: parseInt64,
     print: String,
     expected: 'an integer from -9223372036854775808 to 9223372036854775807',
-    description: 'The newest migration that has a snapshot, of movements that has an update, unless given.',
+    description:
+      'The newest migration that has a snapshot, of balances and movements that has an update, unless given.',
     schema: { type: 'integer', format: 'int64' },
   },
   record_time: time('The newest snapshot at or before this time; the newest one unless given.'),
+  at: time('Any time that was reached; the time reached now unless given.'),
   from: time('Inclusive; from the first snapshot, or update, on unless given.'),
   to: time('Inclusive; up to the newest snapshot, or update, unless given.'),
   every: {
@@ -111,11 +125,32 @@ export const PARAMETERS: { readonly [Name in ParameterName]: Parameter<Values[Na
     description: 'Only movements of these kinds; may be given several times.',
     schema: { type: 'string' },
   },
+  min: {
+    parse(text: string) {
+      const units = parseAmount(text);
+      return units === null || units < 0n ? null : units;
+    },
+    print: formatAmount,
+    expected: 'a decimal of at most 28 integer and 10 fraction digits that is not negative, such as 1000.5',
+    description:
+      'Only movements that changed a total by at least as much; with 0, or unless given, those of locks too.',
+    schema: { type: 'string' },
+  },
 };
 
-/** The parameter of a name that is only known at run time. */
-export function parameter(name: ParameterName): Parameter<unknown> {
-  return PARAMETERS[name] as Parameter<unknown>;
+const PERIOD_LENGTH: Parameter<PeriodLength> = {
+  parse: parsePeriodLength,
+  print: formatPeriodLength,
+  expected: PERIOD_LENGTH_EXPECTED,
+  initial: '1d',
+  description:
+    'Periods end at multiples of this in UTC: weeks on Mondays, months (`1mo`) on the first. `all`: one period.',
+  schema: { type: 'string', default: '1d' },
+};
+
+/** The parameter of a table whose name is only known at run time. */
+export function parameter(name: ParameterName, table: TableName): Parameter<unknown> {
+  return (table === 'statement' && name === 'every' ? PERIOD_LENGTH : PARAMETERS[name]) as Parameter<unknown>;
 }
 
 /** Where a page begins, and what all pages of a question have in common. */
@@ -138,6 +173,10 @@ export type OwnersQuery = Given<'migration_id' | 'record_time' | 'prefix'> & Pag
 export type HistoryQuery = Given<'migration_id' | 'from' | 'to' | 'every'> & Pick<Values, 'party'>;
 export type ChangesQuery = Given<'migration_id' | 'from' | 'to' | 'order'> & Pick<Values, 'party'> & Paged;
 export type MovementsQuery = Given<'migration_id' | 'from' | 'to' | 'kind' | 'order'> & Pick<Values, 'party'> & Paged;
+export type BalanceQuery = Given<'migration_id' | 'at'> & Pick<Values, 'party'>;
+export type StatementQuery = Given<'migration_id' | 'from' | 'to'> &
+  Pick<Values, 'party'> & { readonly every: PeriodLength | null };
+export type AllMovementsQuery = Given<'migration_id' | 'from' | 'to' | 'min'> & Paged;
 export type LocksQuery = Given<'migration_id' | 'record_time'> & Pick<Values, 'party'> & Paged;
 export type TopQuery = Given<'migration_id' | 'record_time' | 'by'> & Paged;
 
@@ -149,6 +188,9 @@ export type TableQuestion =
   | { readonly table: 'changes'; readonly query: ChangesQuery }
   | { readonly table: 'top'; readonly query: TopQuery }
   | { readonly table: 'movements'; readonly query: MovementsQuery }
+  | { readonly table: 'balance'; readonly query: BalanceQuery }
+  | { readonly table: 'statement'; readonly query: StatementQuery }
+  | { readonly table: 'all movements'; readonly query: AllMovementsQuery }
   | { readonly table: 'locks'; readonly query: LocksQuery };
 
 export type TableName = TableQuestion['table'];
@@ -163,6 +205,9 @@ export const TABLES: Readonly<
   changes: { parameters: ['party', 'migration_id', 'from', 'to', 'order'], paged: true },
   top: { parameters: ['migration_id', 'record_time', 'by'], paged: true },
   movements: { parameters: ['party', 'migration_id', 'from', 'to', 'kind', 'order'], paged: true },
+  balance: { parameters: ['party', 'migration_id', 'at'], paged: false },
+  statement: { parameters: ['party', 'migration_id', 'from', 'to', 'every'], paged: false },
+  'all movements': { parameters: ['migration_id', 'from', 'to', 'min'], paged: true },
   locks: { parameters: ['party', 'migration_id', 'record_time'], paged: true },
 };
 
@@ -195,7 +240,7 @@ function encodePageToken(
 ): string {
   const given = TABLES[table].parameters.flatMap((name) => {
     const value = query[name] ?? null;
-    return value === null ? [] : [[name, parameter(name).print(value)]];
+    return value === null ? [] : [[name, parameter(name, table).print(value)]];
   });
   return encodeToken([table, given, String(migrationId), formatTime(snapshot), last]);
 }
@@ -236,7 +281,7 @@ function givenOf(table: TableName, pairs: unknown): Map<ParameterName, unknown> 
   for (const pair of pairs as readonly unknown[]) {
     const [name, text] = Array.isArray(pair) ? (pair as readonly unknown[]) : [];
     const known = TABLES[table].parameters.find((each) => each === name);
-    const value = known === undefined || typeof text !== 'string' ? null : parameter(known).parse(text);
+    const value = known === undefined || typeof text !== 'string' ? null : parameter(known, table).parse(text);
     if (known === undefined || value === null) return null;
     given.set(known, value);
   }

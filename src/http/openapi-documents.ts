@@ -3,7 +3,8 @@ import { z } from 'zod';
 import type { Answers } from '../holdings/answer.ts';
 import { HoldingsFault } from '../holdings/holdings-fault.ts';
 import { OWNERS_MAX_DEFAULT } from '../holdings/question.ts';
-import { LIMIT_DEFAULT, LIMIT_MAX, parameter, TABLES } from '../holdings/table-question.ts';
+import { LIMIT_DEFAULT, LIMIT_MAX, PARAMETERS, parameter, TABLES } from '../holdings/table-question.ts';
+import { BALANCES_OPERATION } from './balances.ts';
 import { HOLDINGS_OPERATIONS } from './holdings-operations.ts';
 import {
   type ExampleValues,
@@ -136,14 +137,14 @@ const FORMAT = {
 
 const TABLE_FAULTS = {
   400: 'A parameter is wrong, unknown or given twice; the message names it.',
-  404: 'No such snapshot.',
+  404: 'No such snapshot, or no balance at that time.',
   503: 'The read took longer than its time limit, or too many bytes of answers wait for slow clients.',
 };
 
 /** One operation in the document of the holdings area; these are at the root only. */
 function describeTableOperation({ table, answer }: TableOperation, { owner }: ExampleValues): object {
   const { parameters, paged } = TABLES[table];
-  const named = parameters.map((name) => ({ name, ...parameter(name) }));
+  const named = parameters.map((name) => ({ name, ...parameter(name, table) }));
   return {
     servers: [{ url: '/' }],
     parameters: [...named, ...(paged ? PAGING : []), FORMAT].map(({ name, description, schema }) => ({
@@ -155,13 +156,29 @@ function describeTableOperation({ table, answer }: TableOperation, { owner }: Ex
       ...(name === 'party' ? { example: owner } : {}),
     })),
     responses: {
-      200: {
-        description: 'The rows; in CSV with their names in the first line and no envelope.',
-        content: { ...contentOf(answer), 'text/csv': { schema: { type: 'string' } } },
-      },
+      200: rowsResponse(answer),
       304: { description: 'The client has this answer already (If-None-Match).' },
       ...errorResponses(TABLE_FAULTS),
     },
+  };
+}
+
+function rowsResponse(answer: z.ZodType): object {
+  return {
+    description: 'The rows; in CSV with their names in the first line and no envelope.',
+    content: { ...contentOf(answer), 'text/csv': { schema: { type: 'string' } } },
+  };
+}
+
+/** The balances in the document; they are at the root only. */
+function describeBalances(values: ExampleValues): object {
+  const { method, request, answer } = BALANCES_OPERATION;
+  const ofBody = { 413: 'The body is larger than the limit.', 415: 'The body is not JSON, or compressed.' };
+  return {
+    servers: [{ url: '/' }],
+    parameters: [{ ...FORMAT, in: 'query', required: false }],
+    ...describeRequest(method, request.fields(), request.example(values)),
+    responses: { 200: rowsResponse(answer), ...errorResponses({ ...TABLE_FAULTS, ...ofBody }) },
   };
 }
 
@@ -181,7 +198,7 @@ const ID = {
 
 /** The stream in the document of the holdings area; it is at the root only. */
 function describeStream(): object {
-  const owners = { type: 'array', items: parameter('party').schema, maxItems: STREAM_LIMITS.ownersMax };
+  const owners = { type: 'array', items: PARAMETERS.party.schema, maxItems: STREAM_LIMITS.ownersMax };
   const description = 'An owner whose changes are sent; may be given several times.';
   return {
     servers: [{ url: '/' }],
@@ -266,8 +283,14 @@ async function newestExample(answers: Answers): Promise<ExampleValues> {
 
 /** The document of holdings, tables, stream and the service itself, with the default limits. */
 function createHoldingsDocument(version: string, example = STORY_EXAMPLE): object {
-  const answering = [...HOLDINGS_OPERATIONS, ...TABLE_OPERATIONS, ...SERVICE_OPERATIONS];
-  const operations = [...HOLDINGS_OPERATIONS, ...TABLE_OPERATIONS, STREAM_OPERATION, ...SERVICE_OPERATIONS];
+  const answering = [...HOLDINGS_OPERATIONS, ...TABLE_OPERATIONS, BALANCES_OPERATION, ...SERVICE_OPERATIONS];
+  const operations = [
+    ...HOLDINGS_OPERATIONS,
+    ...TABLE_OPERATIONS,
+    BALANCES_OPERATION,
+    STREAM_OPERATION,
+    ...SERVICE_OPERATIONS,
+  ];
   const events = Object.values(STREAM_EVENTS).map((answer) => ({ answer }));
   const info = { title: 'Holdfast: holdings', version, description: DESCRIPTION.replaceAll('\n', ' ') };
   const parts = {
@@ -277,7 +300,8 @@ function createHoldingsDocument(version: string, example = STORY_EXAMPLE): objec
   const limits = { ownersMax: OWNERS_MAX_DEFAULT };
   return openApiDocument(info, parts, operations, (operation) => {
     if ('table' in operation) return describeTableOperation(operation, example);
-    return 'answer' in operation ? describeJsonOperation(operation, limits, example) : describeStream();
+    if ('handle' in operation) return describeJsonOperation(operation, limits, example);
+    return 'request' in operation ? describeBalances(example) : describeStream();
   });
 }
 

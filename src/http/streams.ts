@@ -6,7 +6,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { HoldingsStore } from '../holdings/facts.ts';
 import { requireFollowed } from '../holdings/holdings-fault.ts';
-import { parameter } from '../holdings/table-question.ts';
+import { PARAMETERS } from '../holdings/table-question.ts';
 import { int64, party } from './holdings-fields.ts';
 import type { OperationFacts } from './json-operation.ts';
 import { type Cors, HttpFault, type Route, throwAsHttpFault, wrongValue } from './routing.ts';
@@ -70,7 +70,7 @@ const STREAM_STATUS = z
       description: 'How far the views are behind the source, in record time; null where that is not known.',
     }),
     updates: z.int().nonnegative().meta({ description: 'Applied since the process started.' }),
-    halted: z.union([z.strictObject({ place: z.string(), reason: z.string() }), z.null()]).meta({
+    halted: z.union([z.strictObject({ location: z.string(), reason: z.string() }), z.null()]).meta({
       description: 'Where and why the ingest is halted.',
     }),
     degraded: z.array(z.string()).meta({ description: 'What is wrong although the service goes on.' }),
@@ -334,7 +334,7 @@ function readStreamRequest(query: URLSearchParams, header: string | undefined): 
     if (name !== 'owner' && name !== 'last_event_id')
       throw wrongValue(name, text, 'no such parameter, only owner, last_event_id');
   const owners = query.getAll('owner');
-  const { parse, expected } = parameter('party');
+  const { parse, expected } = PARAMETERS.party;
   if (owners.length > STREAM_LIMITS.ownersMax)
     throw new HttpFault(400, `owner: given ${owners.length} times, expected at most ${STREAM_LIMITS.ownersMax}`);
   for (const owner of owners) if (parse(owner) === null) throw wrongValue('owner', owner, expected);

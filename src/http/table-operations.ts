@@ -22,9 +22,9 @@ const token = {
 };
 
 const totals = {
-  total_unlocked_coin: amount('Initial amounts of the unlocked coins.'),
-  total_locked_coin: amount('Initial amounts of the locked coins.'),
-  total_coin_holdings: amount('Both together.'),
+  unlocked: amount('Initial amounts of the unlocked coins.'),
+  locked: amount('Initial amounts of the locked coins.'),
+  total: amount('Both together.'),
 };
 
 const contracts = { contracts: count('Coins.') };
@@ -54,9 +54,9 @@ export const snapshots = {
           forced: z.boolean().meta({ description: 'Whether somebody asked for it; it lies outside of the grid then.' }),
           owners: count('Owners with coin.'),
           ...contracts,
-          total_unlocked_coin: amount('The unlocked supply.'),
-          total_locked_coin: amount('The locked supply.'),
-          total_coin: amount('Both together.'),
+          unlocked: amount('The unlocked supply.'),
+          locked: amount('The locked supply.'),
+          total: amount('Both together.'),
           changes_digest: digest('What changed since the snapshot of the grid before it'),
           digest: digest('All that changed up to it'),
         }),
@@ -119,8 +119,9 @@ export const changes = {
       changes: z.array(
         z.strictObject({
           ...at,
-          change_unlocked_coin: amount('Against the snapshot of the grid before it; may be negative.'),
-          change_locked_coin: amount('The same of locked coin.'),
+          change_unlocked: amount('Against the snapshot of the grid before it; may be negative.'),
+          change_locked: amount('The same of locked coin.'),
+          change_total: amount('Both together.'),
         }),
       ),
       ...token,
@@ -139,7 +140,7 @@ export const top = {
       ...snapshot,
       by: z.enum(['total', 'unlocked', 'locked']),
       owners_total: count('Owners with coin.'),
-      total_coin: amount('The supply.'),
+      total: amount('The supply.'),
       owners: z.array(
         z.strictObject({
           rank: z.int().positive(),
@@ -210,6 +211,77 @@ export const movements = {
     .meta({ id: 'OwnerMovements' }),
 } satisfies TableOperation;
 
+export const balance = {
+  method: 'GET',
+  path: '/holdfast/v1/owners/{party}',
+  operationId: 'getOwnerBalance',
+  summary: 'What an owner has at any time, or now, with the updates of the open interval.',
+  table: 'balance',
+  answer: z
+    .strictObject({
+      party_id: party,
+      migration_id: int64('The migration of the updates.', 4),
+      at: time('The time asked for, else the time reached.'),
+      applied_to: time('The time reached.'),
+      unlocked: amount('Initial amounts of the unlocked coins.'),
+      locked: amount('Initial amounts of the locked coins.'),
+      total: amount('Both together.'),
+      contracts: z.union([count('Coins.'), z.null()]).meta({ description: 'Coins. Null between two snapshots.' }),
+      snapshot: z.union([time('The newest snapshot up to that time.'), z.null()]),
+      movements_since_snapshot: z.union([count('Movements after that snapshot.'), z.null()]).meta({
+        description: 'The movements after that snapshot. Null where the first of them are not kept.',
+      }),
+    })
+    .meta({ id: 'OwnerBalance' }),
+} satisfies TableOperation;
+
+export const statement = {
+  method: 'GET',
+  path: '/holdfast/v1/owners/{party}/statement',
+  operationId: 'getOwnerStatement',
+  summary: 'What an owner received and sent in each period, which has what counts after its `from` and up to its `to`.',
+  table: 'statement',
+  answer: z
+    .strictObject({
+      migration_id: int64('The migration of the updates.', 4),
+      party_id: party,
+      movements_since: movementsSince,
+      every: z.string().meta({ description: 'The length of a period.', examples: ['1d'] }),
+      periods: z.array(
+        z.strictObject({
+          from: time('Where it begins: what counts then is in the opening.'),
+          to: time('Where it ends.'),
+          opening: amount('The total at `from`: the closing of the period before.'),
+          received: amount('Of updates that raised the total.'),
+          sent: amount('Of updates that lowered it.'),
+          locked_change: signed('The change of locked coin'),
+          closing: amount('The opening, with what was received and without what was sent.'),
+          movements: count('Updates that changed what the owner has.'),
+          average_total: amount('The total on average over time; rounded half up.'),
+          minted: z.union([amount('Of what was received, what the supply gained.'), z.null()]),
+          burned: z.union([amount('Of what was sent, what the supply lost.'), z.null()]),
+        }),
+      ),
+    })
+    .meta({ id: 'OwnerStatement' }),
+} satisfies TableOperation;
+
+export const allMovements = {
+  method: 'GET',
+  path: '/holdfast/v1/movements',
+  operationId: 'listMovements',
+  summary: 'What moved of all owners, the last updates first; of an update, the largest changes first.',
+  table: 'all movements',
+  answer: z
+    .strictObject({
+      migration_id: int64('The migration of the updates.', 4),
+      movements_since: movementsSince,
+      movements: z.array(z.strictObject({ party_id: party, ...movementAnswer.shape })),
+      ...token,
+    })
+    .meta({ id: 'Movements' }),
+} satisfies TableOperation;
+
 export const locks = {
   method: 'GET',
   path: '/holdfast/v1/owners/{party}/locks',
@@ -247,4 +319,15 @@ export const locks = {
 } satisfies TableOperation;
 
 /** Every table of the area: routes, requests, the document and the names in /metrics follow from this list. */
-export const TABLE_OPERATIONS: readonly TableOperation[] = [snapshots, owners, history, changes, top, movements, locks];
+export const TABLE_OPERATIONS: readonly TableOperation[] = [
+  snapshots,
+  owners,
+  history,
+  changes,
+  top,
+  movements,
+  balance,
+  statement,
+  allMovements,
+  locks,
+];

@@ -25,3 +25,19 @@ export function formatDuration(micros: number): string {
   const [unit, size] = Object.entries(UNIT_US).find(([, each]) => micros % each === 0) ?? ['ms', UNIT_US.ms];
   return `${micros / size}${unit}`;
 }
+
+const CALENDAR = ['1w', '1mo', 'all'] as const;
+
+/** How long the periods of a statement are: microseconds, or by the calendar in UTC. */
+export type PeriodLength = number | (typeof CALENDAR)[number];
+
+export const PERIOD_LENGTH_EXPECTED = `1w, 1mo, all or ${DURATION_EXPECTED}`;
+
+/** Null where the text is none. */
+export function parsePeriodLength(text: string): PeriodLength | null {
+  return CALENDAR.find((each) => each === text) ?? (parseDuration(text) || null);
+}
+
+export function formatPeriodLength(length: PeriodLength): string {
+  return typeof length === 'number' ? formatDuration(length) : length;
+}

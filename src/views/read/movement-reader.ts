@@ -1,37 +1,61 @@
 import type { Database } from 'better-sqlite3';
 import type { Order } from '../../holdings/facts.ts';
 import {
+  type AllMovementsLookup,
   type Amounts,
   type Movement,
   type MovementLeg,
   type MovementsLookup,
   movementKind,
   OTHERS_MAX,
+  type Period,
+  type PlacedMovement,
+  type StatementLookup,
   type UpdateHistory,
 } from '../../holdings/movement-facts.ts';
+import { createStatement } from '../../holdings/statement.ts';
 import { idText, type StoredId } from '../../ledger/ledger-ids.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { epochsDown, epochsUp } from '../store/account-epochs.ts';
 import { decodeNumbers } from '../store/stored-rows.ts';
 import type { Account, AccountReader, VersionReader } from './owner-versions.ts';
 
-/** A point in a migration's order of updates: behind the update of that number, in an interval that ends with `endNo`. */
-export interface Moment {
-  readonly no: number;
-  readonly interval: { readonly seq: number; readonly epoch: number; readonly endNo: number };
-  /** The epoch before which no later update has rows. */
+/** An interval between snapshots: its updates are those after `startNo`, up to `endNo`. */
+interface Interval {
+  readonly seq: number;
+  readonly epoch: number;
+  readonly startNo: number;
+  readonly endNo: number;
+  /** The time of the snapshot that it begins with; -1 for none. */
+  readonly begin: Micros;
+  /** Of the one that ends it; larger than all times where it is open. */
+  readonly end: Micros;
+  /** The epoch before which it has no rows. */
   readonly firstEpoch: number;
 }
 
-/** A movement without what other rows say of it. `epoch`: of all movements of its update. */
-export interface OwnMovement extends Pick<Movement, 'updateNo' | 'recordTime' | 'countedAt' | 'change'> {
-  readonly epoch: number;
+/** A point in a migration's order of updates: behind the update of that number. */
+export interface Moment {
+  readonly no: number;
+  readonly interval: Interval;
+}
+
+interface UpdateRow {
+  readonly updateNo: number;
+  readonly recordTime: Micros;
+  readonly countedAt: Micros;
   readonly updateId: StoredId;
-  /** The accounts that the update moved. */
+  /** The accounts that it moved. */
   readonly accounts: Buffer;
 }
 
-type MovementRow = Omit<OwnMovement, 'change'> & Readonly<Record<keyof Amounts, string>>;
+/** A movement without what other rows say of it. `epoch`: of all movements of its update. */
+export interface OwnMovement extends UpdateRow {
+  readonly epoch: number;
+  readonly change: Amounts;
+}
+
+type Columns = Readonly<Record<keyof Amounts, string>>;
 
 type SnapshotEnd = Readonly<Record<'recordTime' | 'seq' | 'epoch' | 'updateNo', number>>;
 
@@ -39,7 +63,10 @@ type SnapshotEnd = Readonly<Record<'recordTime' | 'seq' | 'epoch' | 'updateNo', 
 const OPEN_END = Number.MAX_SAFE_INTEGER;
 
 const COUNTED_AT = 'coalesce(counted_at, record_time)';
-const OF_MIGRATION = 'synchronizer IN (SELECT no FROM synchronizer WHERE migration_id = ? + 0)';
+/** In the order of the numbers: the index by synchronizer would make SQLite sort all of them. */
+const OF_MIGRATION = '+synchronizer IN (SELECT no FROM synchronizer WHERE migration_id = ? + 0)';
+const UPDATE = `u.no AS updateNo, record_time AS recordTime, ${COUNTED_AT} AS countedAt, update_id AS updateId, accounts`;
+const CHANGE = 'CAST(unlocked AS TEXT) AS unlocked, CAST(locked AS TEXT) AS locked';
 
 /** Reads movements and balances at any time. `? + 0`: see views/store/database.ts. */
 export function createMovementReader(
@@ -72,23 +99,29 @@ export function createMovementReader(
       `SELECT no FROM ledger_update WHERE synchronizer = ? + 0 ORDER BY record_time DESC, no DESC LIMIT 1`,
     )
     .pluck();
-  const updateFrom = db.prepare<[number, number, number], { no: number; countedAt: Micros }>(
-    `SELECT no, ${COUNTED_AT} AS countedAt FROM ledger_update WHERE no >= ? + 0 AND no < ? + 0 AND ${OF_MIGRATION} ORDER BY no LIMIT 1`,
+  const updateFrom = db.prepare<[number, number, number], UpdateRow>(
+    `SELECT ${UPDATE} FROM ledger_update u WHERE no >= ? + 0 AND no < ? + 0 AND ${OF_MIGRATION} ORDER BY no LIMIT 1`,
+  );
+  const updatesDown = db.prepare<[number, number, number], UpdateRow>(
+    `SELECT ${UPDATE} FROM ledger_update u WHERE no > ? + 0 AND no <= ? + 0 AND ${OF_MIGRATION} ORDER BY no DESC`,
   );
   const countedAtOf = db.prepare<[number], Micros>(`SELECT ${COUNTED_AT} FROM ledger_update WHERE no = ? + 0`).pluck();
   const between = (order: Order) =>
-    db.prepare<[number, number, number, number], MovementRow>(
-      `SELECT m.epoch AS epoch, update_no AS updateNo, CAST(unlocked AS TEXT) AS unlocked, CAST(locked AS TEXT) AS locked,
-         record_time AS recordTime, ${COUNTED_AT} AS countedAt, update_id AS updateId, accounts
-       FROM movement m CROSS JOIN ledger_update u ON u.no = update_no
+    db.prepare<[number, number, number, number], UpdateRow & Columns & { readonly epoch: number }>(
+      `SELECT m.epoch AS epoch, ${CHANGE}, ${UPDATE} FROM movement m CROSS JOIN ledger_update u ON u.no = update_no
        WHERE m.epoch = ? + 0 AND account = ? + 0 AND update_no > ? + 0 AND update_no <= ? + 0 ORDER BY update_no ${order}`,
     );
   const inOrder = { asc: between('asc'), desc: between('desc') };
-  const changes = db.prepare<[number, number, number, number], Readonly<Record<keyof Amounts, string>>>(
-    `SELECT CAST(unlocked AS TEXT) AS unlocked, CAST(locked AS TEXT) AS locked FROM movement
+  const changes = db.prepare<[number, number, number, number], Columns>(
+    `SELECT ${CHANGE} FROM movement
      WHERE epoch = ? + 0 AND account = ? + 0 AND update_no > ? + 0 AND update_no <= ? + 0`,
   );
-  const isLimited = db.prepare<[], number>('SELECT followed IS NOT NULL FROM setting').pluck();
+  // An update of the Ledger API form, of which the migration is stored, comes from a participant, which may not show all owners.
+  const limited = db
+    .prepare<[], number>('SELECT followed IS NOT NULL OR source_migration_id IS NOT NULL FROM setting')
+    .pluck();
+  const isLimited = (): boolean => limited.get() === 1;
+  const store = db.prepare<[], string>('SELECT directory_id FROM setting').pluck();
   const legsOf = db
     .prepare<[number, number], string>('SELECT legs FROM movement_legs WHERE update_no = ? AND account = ?')
     .pluck();
@@ -105,38 +138,44 @@ export function createMovementReader(
     const last = lastUpdateNo(migrationId);
     const appliedTo = Math.max(timeReached, sealedTo ?? timeReached, countedAtOf.get(last) ?? timeReached);
     const begin = importedAt ?? firstTime.get(migrationId)! - 1;
-    return { migrationId, begin, appliedTo, movementsSince, sealedTo, lastUpdateNo: last };
+    return { migrationId, begin, appliedTo, movementsSince, sealedTo, lastUpdateNo: last, store: store.get()! };
+  }
+
+  /** That in which an update of this counted time is. */
+  function intervalAt(migrationId: number, time: Micros): Interval {
+    const next = atOrAfter.get(migrationId, time);
+    const last = before.get(migrationId, time);
+    return {
+      ...{ seq: next?.seq ?? OPEN_END, epoch: next?.epoch ?? OPEN_END, firstEpoch: last?.epoch ?? 0 },
+      ...{ startNo: last?.updateNo ?? 0, endNo: next?.updateNo ?? lastUpdateNo(migrationId) },
+      ...{ begin: last?.recordTime ?? -1, end: next?.recordTime ?? OPEN_END },
+    };
   }
 
   /** Behind the last update that counts at or before a time. */
   function momentAt(migrationId: number, time: Micros): Moment {
-    const next = atOrAfter.get(migrationId, time);
-    const last = before.get(migrationId, time);
-    const end = next?.updateNo ?? lastUpdateNo(migrationId);
-    const interval = { seq: next?.seq ?? OPEN_END, epoch: next?.epoch ?? OPEN_END, endNo: end };
-    const no =
-      next?.recordTime === time ? end : lastCountedAt(migrationId, time, { from: last?.updateNo ?? 0, to: end });
-    return { no, interval, firstEpoch: last?.epoch ?? 0 };
+    const interval = intervalAt(migrationId, time);
+    const no = interval.end === time ? interval.endNo : lastCountedAt(migrationId, time, interval);
+    return { no, interval };
   }
 
   /** A binary search: counted times never fall in feed order. */
-  function lastCountedAt(migrationId: number, time: Micros, { from, to }: { from: number; to: number }): number {
-    let [low, high] = [from, to + 1];
+  function lastCountedAt(migrationId: number, time: Micros, { startNo, endNo }: Interval): number {
+    let [low, high] = [startNo, endNo + 1];
     while (low + 1 < high) {
       const middle = Math.floor((low + high) / 2);
       const update = updateFrom.get(middle, high, migrationId);
-      if (update === undefined) high = middle;
-      else if (update.countedAt > time) high = middle;
-      else low = update.no;
+      if (update === undefined || update.countedAt > time) high = middle;
+      else low = update.updateNo;
     }
     return low;
   }
 
-  /** The sums of the changes after a number, up to another. */
-  function changeOver({ no: account, epochs }: Account, { firstEpoch, interval, no }: Moment): Amounts {
+  /** The sums of the changes after a moment, up to the end of its interval. */
+  function changeAfter({ no: account, epochs }: Account, { interval, no }: Moment): Amounts {
     const sum = { unlocked: 0n, locked: 0n };
     if (no >= interval.endNo) return sum;
-    for (const epoch of epochsUp(epochs, firstEpoch, interval.epoch))
+    for (const epoch of epochsUp(epochs, interval.firstEpoch, interval.epoch))
       for (const { unlocked, locked } of changes.iterate(epoch, account, no, interval.endNo)) {
         sum.unlocked += BigInt(unlocked);
         sum.locked += BigInt(locked);
@@ -150,48 +189,49 @@ export function createMovementReader(
    */
   function balanceAt(account: Account, moment: Moment): Amounts {
     const totals = versions.at(account, moment.interval)?.totals;
-    const since = changeOver(account, moment);
+    const since = changeAfter(account, moment);
     return { unlocked: (totals?.unlocked ?? 0n) - since.unlocked, locked: (totals?.locked ?? 0n) - since.locked };
   }
 
   /** The movements of an account after a moment, up to another. */
   function* ownMovements(account: Account, after: Moment, to: Moment, order: Order): Generator<OwnMovement> {
     if (after.no >= to.no) return;
+    const { firstEpoch } = after.interval;
     const { epoch: lastEpoch } = to.interval;
     const epochs =
-      order === 'asc' ? epochsUp(account.epochs, after.firstEpoch, lastEpoch) : epochsDown(account.epochs, lastEpoch);
+      order === 'asc' ? epochsUp(account.epochs, firstEpoch, lastEpoch) : epochsDown(account.epochs, lastEpoch);
     for (const epoch of epochs) {
-      if (epoch < after.firstEpoch) return;
+      if (epoch < firstEpoch) return;
       for (const { unlocked, locked, ...row } of inOrder[order].iterate(epoch, account.no, after.no, to.no))
         yield { ...row, change: { unlocked: BigInt(unlocked), locked: BigInt(locked) } };
     }
   }
 
-  /** The changes of all accounts that an update moved, the largest first, then by party (UTF-8 bytes). */
-  function changesOf({
-    updateNo,
-    epoch,
-    accounts: moved,
-  }: OwnMovement): readonly { account: Account; change: Amounts }[] {
-    const found = decodeNumbers(moved).map((no) => {
-      const row = changes.get(epoch, no, updateNo - 1, updateNo);
-      if (row === undefined) throw new Error(`update ${updateNo} has no movement of account ${no}`);
-      return { account: accounts.ofNo(no), change: { unlocked: BigInt(row.unlocked), locked: BigInt(row.locked) } };
-    });
-    return found.sort(bySizeThenParty);
+  function changeIn(epoch: number, account: number, updateNo: number): Amounts | null {
+    const row = changes.get(epoch, account, updateNo - 1, updateNo);
+    return row === undefined ? null : { unlocked: BigInt(row.unlocked), locked: BigInt(row.locked) };
   }
 
-  /** What other rows say of an update: its owners' changes, in order, and the change of the supply. */
-  function updateOf(movement: OwnMovement) {
-    const moved = changesOf(movement);
-    const supplyChange = isLimited.get() === 1 ? null : moved.reduce((sum, { change }) => sum + totalOf(change), 0n);
-    return { moved, supplyChange };
+  /** The changes of all accounts that an update moved. */
+  function* changesOf({ updateNo, epoch, accounts: moved }: Pick<OwnMovement, 'updateNo' | 'epoch' | 'accounts'>) {
+    for (const no of decodeNumbers(moved)) {
+      const change = changeIn(epoch, no, updateNo);
+      if (change === null) throw new Error(`update ${updateNo} has no movement of account ${no}`);
+      yield { no, change };
+    }
+  }
+
+  /** What other rows say of an update: its owners' changes, the largest first, then by party (UTF-8 bytes); and that of the supply. */
+  function updateOf(update: Pick<OwnMovement, 'updateNo' | 'epoch' | 'accounts'>) {
+    const moved = Array.from(changesOf(update), ({ no, change }) => ({ account: accounts.ofNo(no), change }));
+    const supplyChange = isLimited() ? null : moved.reduce((sum, { change }) => sum + totalOf(change), 0n);
+    return { moved: moved.sort(bySizeThenParty), supplyChange };
   }
 
   function complete(
     account: Account,
-    { updateNo, recordTime, countedAt, updateId, change }: OwnMovement,
-    { after, update }: { after: Amounts; update: ReturnType<typeof updateOf> },
+    { updateNo, recordTime, countedAt, updateId }: UpdateRow,
+    { change, after, update }: { change: Amounts; after: Amounts; update: ReturnType<typeof updateOf> },
   ): Movement {
     const others = update.moved.filter((each) => each.account.no !== account.no && totalOf(each.change) !== 0n);
     const legs = legsOf.get(updateNo, account.no);
@@ -207,26 +247,96 @@ export function createMovementReader(
   function movements(lookup: MovementsLookup): readonly Movement[] {
     const { migrationId, party, from, to, kinds, order, after, untilNo, rows } = lookup;
     const account = accounts.ofParty(migrationId, party);
-    const [begin, end] = [momentAt(migrationId, from - 1), momentAt(migrationId, to)];
     if (account === undefined || rows === 0) return [];
+    const [begin, end] = [momentAt(migrationId, from - 1), momentAt(migrationId, to)];
     const first = order === 'asc' && after !== null ? { ...begin, no: Math.max(begin.no, after) } : begin;
     const last = { ...end, no: Math.min(end.no, untilNo, order === 'desc' && after !== null ? after - 1 : Infinity) };
     const found: Movement[] = [];
     let [balance, previous]: [Amounts | null, OwnMovement | null] = [null, null];
     for (const movement of ownMovements(account, first, last, order)) {
-      if (balance === null || previous === null) {
-        const moment = momentAt(migrationId, movement.countedAt);
-        balance = balanceAt(account, { ...moment, no: movement.updateNo });
-      } else balance = order === 'desc' ? minus(balance, previous.change) : plus(balance, movement.change);
+      const { change, countedAt, updateNo: no } = movement;
+      if (balance === null || previous === null)
+        balance = balanceAt(account, { no, interval: intervalAt(migrationId, countedAt) });
+      else balance = order === 'desc' ? minus(balance, previous.change) : plus(balance, change);
       previous = movement;
-      if (kinds !== null && !kinds.includes(movementKind(movement.change))) continue;
-      found.push(complete(account, movement, { after: balance, update: updateOf(movement) }));
+      if (kinds !== null && !kinds.includes(movementKind(change))) continue;
+      found.push(complete(account, movement, { change, after: balance, update: updateOf(movement) }));
       if (found.length === rows) break;
     }
     return found;
   }
 
-  return { history, momentAt, balanceAt, ownMovements, updateOf, complete, movements };
+  /** Going down, an account's balance before a movement is its balance behind the next older one: it is looked up once. */
+  function allMovements({
+    migrationId,
+    from,
+    to,
+    min,
+    after,
+    untilNo,
+    rows,
+  }: AllMovementsLookup): readonly PlacedMovement[] {
+    const [{ no: beginNo }, end] = [momentAt(migrationId, from - 1), momentAt(migrationId, to)];
+    const balances = new Map<number, Amounts>();
+    const found: PlacedMovement[] = [];
+    let { interval } = end;
+    for (const row of updatesDown.iterate(beginNo, Math.min(end.no, after?.updateNo ?? untilNo), migrationId)) {
+      const { updateNo, countedAt } = row;
+      if (countedAt <= interval.begin) interval = intervalAt(migrationId, countedAt);
+      const update = updateOf({ ...row, epoch: epochOf(row, interval) });
+      for (const [place, { account, change }] of update.moved.entries()) {
+        const isWanted = absolute(totalOf(change)) >= min && !(updateNo === after?.updateNo && place <= after.place);
+        let balance = balances.get(account.no);
+        if (balance === undefined && isWanted) balance = balanceAt(account, { no: updateNo, interval });
+        if (balance === undefined) continue;
+        balances.set(account.no, minus(balance, change));
+        if (!isWanted) continue;
+        found.push({ ...complete(account, row, { change, after: balance, update }), place });
+        if (found.length === rows) return found;
+      }
+    }
+    return found;
+  }
+
+  /** The epoch of an update's movements; 0 where it has none. */
+  function epochOf({ updateNo, accounts: moved }: UpdateRow, { firstEpoch, epoch: lastEpoch }: Interval): number {
+    const [no] = decodeNumbers(moved);
+    if (no === undefined) return 0;
+    const epochs = epochsUp(accounts.ofNo(no).epochs, firstEpoch, lastEpoch);
+    return epochs.find((epoch) => changeIn(epoch, no, updateNo) !== null) ?? 0;
+  }
+
+  /** One pass over the movements. */
+  function statement({ migrationId, party, from, ends, untilNo }: StatementLookup): readonly Period[] {
+    const account = accounts.ofParty(migrationId, party);
+    const [begin, end] = [momentAt(migrationId, from), momentAt(migrationId, ends.at(-1)!)];
+    const isSupplyKnown = !isLimited();
+    const opening = account === undefined ? 0n : totalOf(balanceAt(account, begin));
+    const { add, periods } = createStatement({ opening, from, ends, isSupplyKnown });
+    if (account === undefined) return periods();
+    for (const movement of ownMovements(account, begin, { ...end, no: Math.min(end.no, untilNo) }, 'asc')) {
+      const isAsked = isSupplyKnown && totalOf(movement.change) !== 0n;
+      add({ ...movement, supplyChange: isAsked ? supplyChangeOf(movement) : null });
+    }
+    return periods();
+  }
+
+  function supplyChangeOf(movement: OwnMovement): bigint {
+    return changesOf(movement).reduce((sum, { change }) => sum + totalOf(change), 0n);
+  }
+
+  return {
+    history,
+    intervalAt,
+    momentAt,
+    balanceAt,
+    ownMovements,
+    updateOf,
+    complete,
+    movements,
+    allMovements,
+    statement,
+  };
 }
 
 function bySizeThenParty(
