@@ -136,7 +136,7 @@ const FORMAT = {
 
 const TABLE_FAULTS = {
   400: 'A parameter is wrong, unknown or given twice; the message names it.',
-  404: 'No such snapshot.',
+  404: 'No such snapshot, or no update, or a time from before movements were kept.',
   503: 'The read took longer than its time limit, or too many bytes of answers wait for slow clients.',
 };
 
@@ -209,7 +209,13 @@ function describeStream(): object {
 
 /** The OpenAPI documents, by their names in /openapi/; `name` is that on the page /docs. */
 export const DOCUMENTS: Readonly<
-  Record<string, { readonly name: string; readonly create: (version: string, example?: ExampleValues) => object }>
+  Record<
+    string,
+    {
+      readonly name: string;
+      readonly create: (version: string, example?: ExampleValues, hasDirectory?: boolean) => object;
+    }
+  >
 > = {
   holdings: { name: 'Holdings', create: createHoldingsDocument },
   ledger: { name: 'Ledger', create: createUsersDocument },
@@ -233,10 +239,13 @@ export function servedDocuments({
   version,
   areas,
   answers,
+  hasDirectory = true,
 }: {
   readonly version: string;
   readonly areas: readonly string[];
   readonly answers: Answers;
+  /** Whether the views are in a data directory, not in PostgreSQL. */
+  readonly hasDirectory?: boolean;
 }): readonly ServedDocument[] {
   return areas.map((area) => {
     const { name, create } = DOCUMENTS[area]!;
@@ -244,7 +253,7 @@ export function servedDocuments({
     const read = async (): Promise<Uint8Array<ArrayBuffer>> => {
       const example = area === 'holdings' ? await newestExample(answers) : STORY_EXAMPLE;
       if (!isDeepStrictEqual(last?.example, example))
-        last = { example, bytes: new TextEncoder().encode(JSON.stringify(create(version, example))) };
+        last = { example, bytes: new TextEncoder().encode(JSON.stringify(create(version, example, hasDirectory))) };
       return last!.bytes;
     };
     return { name, path: `/openapi/${area}.json`, read };
@@ -265,9 +274,11 @@ async function newestExample(answers: Answers): Promise<ExampleValues> {
 }
 
 /** The document of holdings, tables, stream and the service itself, with the default limits. */
-function createHoldingsDocument(version: string, example = STORY_EXAMPLE): object {
-  const answering = [...HOLDINGS_OPERATIONS, ...TABLE_OPERATIONS, ...SERVICE_OPERATIONS];
-  const operations = [...HOLDINGS_OPERATIONS, ...TABLE_OPERATIONS, STREAM_OPERATION, ...SERVICE_OPERATIONS];
+function createHoldingsDocument(version: string, example = STORY_EXAMPLE, hasDirectory = true): object {
+  const isServed = ({ needsDirectory }: OperationFacts): boolean => hasDirectory || needsDirectory === undefined;
+  const tables = TABLE_OPERATIONS.filter(isServed);
+  const answering = [...HOLDINGS_OPERATIONS, ...tables, ...SERVICE_OPERATIONS];
+  const operations = [...HOLDINGS_OPERATIONS, ...tables, STREAM_OPERATION, ...SERVICE_OPERATIONS];
   const events = Object.values(STREAM_EVENTS).map((answer) => ({ answer }));
   const info = { title: 'Holdfast: holdings', version, description: DESCRIPTION.replaceAll('\n', ' ') };
   const parts = {
