@@ -37,7 +37,8 @@ interface AppliedTimes {
   readonly ids: ReadonlySet<string>;
 }
 
-interface Era {
+/** A migration while it is worked out. */
+export interface Era {
   readonly migrationId: number;
   /** Of each synchronizer: the record times of its first and its last update. */
   readonly applied: Map<string, AppliedTimes>;
@@ -57,6 +58,7 @@ interface Era {
 
 interface World {
   readonly periodMicros: number;
+  readonly onUpdate: (era: Era, update: HistoryUpdate) => void;
   readonly eras: Map<number, Era>;
   dso: string | null;
   updates: number;
@@ -68,9 +70,12 @@ interface World {
  * Works out a history by the rules of the design alone: every snapshot is a copy of the whole active set. Slow and plain on
  * purpose; the history must be valid, and an archive of something unknown throws.
  */
-export function oracle(items: Iterable<HistoryItem>, options: { periodMicros: number; dso?: string }): Oracle {
-  const { periodMicros, dso } = options;
-  const world: World = { periodMicros, eras: new Map(), dso: dso ?? null, updates: 0, redelivered: 0, importsLate: 0 };
+export function oracle(
+  items: Iterable<HistoryItem>,
+  options: { periodMicros: number; dso?: string; onUpdate?: World['onUpdate'] },
+): Oracle {
+  const { periodMicros, dso = null, onUpdate = () => {} } = options;
+  const world: World = { periodMicros, onUpdate, eras: new Map(), dso, updates: 0, redelivered: 0, importsLate: 0 };
   for (const item of items) {
     if (item.kind === 'update') applyUpdate(world, eraOf(world, item.migrationId), item);
     else if (item.kind === 'checkpoint') applyCheckpoint(world, eraOf(world, item.migrationId), item.times);
@@ -193,6 +198,7 @@ function applyEvents(world: World, era: Era, update: HistoryUpdate): void {
         node: event.node,
       });
   }
+  world.onUpdate(era, update);
 }
 
 function isOurs({ templateId, packageName }: Contract): boolean {
