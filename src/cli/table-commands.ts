@@ -61,7 +61,7 @@ export const snapshotsCommand: CliCommand = {
     if (form === 'json') terminal.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
     else if (form === 'csv') terminal.stdout.write(csvText({ columns: LISTED_COLUMNS, rows }, true));
     else {
-      terminal.stdout.write(rowsForPeople(LISTED_COLUMNS, rows, /^total_(?!coin)|_id$/g));
+      terminal.stdout.write(rowsForPeople(LISTED_COLUMNS, rows, /_id$/g));
     }
   },
 };
@@ -138,7 +138,7 @@ async function joined(pages: AsyncIterable<Table>): Promise<Table> {
 
 function tableForPeople({ head, columns, rows }: Table): string {
   const facts = Object.entries(head).map(([name, value]) => `${name.replaceAll('_', ' ')} ${value}`);
-  return `${facts.join(', ')}\n\n${rowsForPeople(columns, rows, /^total_|_holdings$/g)}`;
+  return `${facts.join(', ')}\n\n${rowsForPeople(columns, rows)}`;
 }
 
 /** As its reader takes it, who may go away before the end. */

@@ -41,11 +41,11 @@ export function formatTable(header: readonly string[], rows: readonly (readonly 
   return [names, ...safeRows].map((cells) => `${line(cells).trimEnd()}\n`).join('');
 }
 
-/** Under the names of the columns without the parts that people do not need. */
+/** Under the names of the columns, without the parts that people do not need. */
 export function rowsForPeople(
   columns: readonly string[],
   rows: readonly Readonly<Record<string, unknown>>[],
-  parts: RegExp,
+  parts: RegExp | string = '',
 ): string {
   const header = columns.map((name) => name.replace(parts, '').replaceAll('_', ' '));
   return formatTable(

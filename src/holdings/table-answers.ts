@@ -1,6 +1,7 @@
 import { formatAmount } from '../ledger/amount.ts';
 import { formatDuration } from '../ledger/duration.ts';
 import { formatTime, type Micros, parseLedgerTime } from '../ledger/time.ts';
+import { balanceTable } from './balance-answers.ts';
 import type { ChangesFacts, HoldingsStore, Order, SealedMigration, Snapshot } from './facts.ts';
 import { HoldingsFault, requireFollowed, snapshotFault, unknownToken } from './holdings-fault.ts';
 import { locksTable } from './lock-answers.ts';
@@ -49,6 +50,8 @@ export async function answerTable(question: TableQuestion, store: HoldingsStore)
       return topTable(question.query, store);
     case 'movements':
       return movementsTable(question.query, store);
+    case 'balance':
+      return balanceTable(question.query, store);
     case 'statement':
       return statementTable(question.query, store);
     case 'all movements':
@@ -132,7 +135,7 @@ async function topTable(query: TopQuery, store: HoldingsStore): Promise<Table> {
   const supply = unlocked + locked;
   const time = formatTime(recordTime);
   return {
-    head: { record_time: time, migration_id: migrationId, by, owners_total: owners, total_coin: formatAmount(supply) },
+    head: { record_time: time, migration_id: migrationId, by, owners_total: owners, total: formatAmount(supply) },
     rowsName: 'owners',
     columns: RANKED_COLUMNS,
     rows: rows.map((owner, i) => rankedRow(owner, { rank: skipped + i + 1, by, supply })),

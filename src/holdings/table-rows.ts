@@ -16,8 +16,8 @@ import {
 export interface Table {
   /** The fields of the answer before its rows, in order. */
   readonly head: Readonly<Record<string, unknown>>;
-  /** The name of the rows in the answer. */
-  readonly rowsName: string;
+  /** The name of the rows in the answer; null: the answer is the only row. */
+  readonly rowsName: string | null;
   /** The fields of a row, in order. A row need not have all of them. */
   readonly columns: readonly string[];
   readonly rows: readonly Readonly<Record<string, unknown>>[];
@@ -53,6 +53,7 @@ export function tableText(table: Table, name: string, form: TableForm) {
 
 /** The body of the operation. */
 export function tableBody({ head, rowsName, rows, next }: Table): Readonly<Record<string, unknown>> {
+  if (rowsName === null) return rows[0]!;
   return { ...head, [rowsName]: rows, ...(next === undefined ? {} : { next_page_token: next }) };
 }
 
@@ -87,9 +88,9 @@ export function snapshotRow(snapshot: Snapshot): Row {
     forced,
     owners,
     contracts,
-    total_unlocked_coin: formatAmount(unlocked),
-    total_locked_coin: formatAmount(locked),
-    total_coin: formatAmount(unlocked + locked),
+    unlocked: formatAmount(unlocked),
+    locked: formatAmount(locked),
+    total: formatAmount(unlocked + locked),
     changes_digest: changesDigest,
     digest,
   };
@@ -104,10 +105,10 @@ export const LISTED_COLUMNS = [
   'record_time',
   'contracts',
   'owners',
-  'total_unlocked_coin',
-  'total_locked_coin',
+  'unlocked',
+  'locked',
   'forced',
-  'total_coin',
+  'total',
   'changes_digest',
   'digest',
 ] as const;
@@ -119,9 +120,9 @@ export function listedRow(snapshot: Snapshot): Row {
 
 function totalsFields({ unlocked, locked }: Totals): Row {
   return {
-    total_unlocked_coin: formatAmount(unlocked),
-    total_locked_coin: formatAmount(locked),
-    total_coin_holdings: formatAmount(unlocked + locked),
+    unlocked: formatAmount(unlocked),
+    locked: formatAmount(locked),
+    total: formatAmount(unlocked + locked),
   };
 }
 
@@ -146,8 +147,9 @@ export function partialPointRow(recordTime: number, { unlocked, locked }: OwnerF
 export function changeRow({ recordTime, before, after }: Change): Row {
   return {
     ...pointRow(recordTime, after),
-    change_unlocked_coin: formatAmount(after.unlocked - before.unlocked),
-    change_locked_coin: formatAmount(after.locked - before.locked),
+    change_unlocked: formatAmount(after.unlocked - before.unlocked),
+    change_locked: formatAmount(after.locked - before.locked),
+    change_total: formatAmount(after.unlocked + after.locked - before.unlocked - before.locked),
   };
 }
 

@@ -1,5 +1,6 @@
 import { type Context, Hono } from 'hono';
 import type { Logger } from 'pino';
+import { balancesRoute } from './balances.ts';
 import { type HoldingsDeps, holdingsRoutes } from './holdings-operations.ts';
 import { ANSWERS_BYTES_MAX, createAnswerHold } from './http-server.ts';
 import { gauges, type Metrics } from './prometheus.ts';
@@ -37,6 +38,7 @@ export function createApp(deps: AppDeps): Hono {
   const routes = [
     ...holdingsRoutes(answering, cors),
     ...tableRoutes(answering, cors),
+    balancesRoute(answering, cors),
     streamRoute(deps, cors),
     ...serviceRoutes({ ...deps, registry: metrics.registry }, cors),
     ...(dashboard ? dashboardRoutes() : []),

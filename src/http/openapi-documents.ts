@@ -4,6 +4,7 @@ import type { Answers } from '../holdings/answer.ts';
 import { HoldingsFault } from '../holdings/holdings-fault.ts';
 import { OWNERS_MAX_DEFAULT } from '../holdings/question.ts';
 import { LIMIT_DEFAULT, LIMIT_MAX, PARAMETERS, parameter, TABLES } from '../holdings/table-question.ts';
+import { BALANCES_OPERATION } from './balances.ts';
 import { HOLDINGS_OPERATIONS } from './holdings-operations.ts';
 import {
   type ExampleValues,
@@ -136,7 +137,7 @@ const FORMAT = {
 
 const TABLE_FAULTS = {
   400: 'A parameter is wrong, unknown or given twice; the message names it.',
-  404: 'No such snapshot, or no update, or a time from before movements were kept.',
+  404: 'No such snapshot or update, or nothing is kept of that time.',
   503: 'The read took longer than its time limit, or too many bytes of answers wait for slow clients.',
 };
 
@@ -155,13 +156,29 @@ function describeTableOperation({ table, answer }: TableOperation, { owner }: Ex
       ...(name === 'party' ? { example: owner } : {}),
     })),
     responses: {
-      200: {
-        description: 'The rows; in CSV with their names in the first line and no envelope.',
-        content: { ...contentOf(answer), 'text/csv': { schema: { type: 'string' } } },
-      },
+      200: rowsResponse(answer),
       304: { description: 'The client has this answer already (If-None-Match).' },
       ...errorResponses(TABLE_FAULTS),
     },
+  };
+}
+
+function rowsResponse(answer: z.ZodType): object {
+  return {
+    description: 'The rows; in CSV with their names in the first line and no envelope.',
+    content: { ...contentOf(answer), 'text/csv': { schema: { type: 'string' } } },
+  };
+}
+
+/** The balances in the document; they are at the root only. */
+function describeBalances(values: ExampleValues): object {
+  const { method, request, answer } = BALANCES_OPERATION;
+  const ofBody = { 413: 'The body is larger than the limit.', 415: 'The body is not JSON, or compressed.' };
+  return {
+    servers: [{ url: '/' }],
+    parameters: [{ ...FORMAT, in: 'query', required: false }],
+    ...describeRequest(method, request.fields(), request.example(values)),
+    responses: { 200: rowsResponse(answer), ...errorResponses({ ...TABLE_FAULTS, ...ofBody }) },
   };
 }
 
@@ -234,7 +251,7 @@ export const STORY_EXAMPLE: ExampleValues = {
   owner: 'alice::12203d32e794974ff887169be79f8613605a302ed9b893a93f7b4ccec6dce67cc4ec',
 };
 
-/** The documents as a service serves them: the examples are of what it holds now. */
+/** The documents as a service on a data directory, or on PostgreSQL, serves them: the examples are of what it holds now. */
 export function servedDocuments({
   version,
   areas,
@@ -244,7 +261,6 @@ export function servedDocuments({
   readonly version: string;
   readonly areas: readonly string[];
   readonly answers: Answers;
-  /** Whether the views are in a data directory, not in PostgreSQL. */
   readonly hasDirectory?: boolean;
 }): readonly ServedDocument[] {
   return areas.map((area) => {
@@ -275,10 +291,10 @@ async function newestExample(answers: Answers): Promise<ExampleValues> {
 
 /** The document of holdings, tables, stream and the service itself, with the default limits. */
 function createHoldingsDocument(version: string, example = STORY_EXAMPLE, hasDirectory = true): object {
-  const isServed = ({ needsDirectory }: OperationFacts): boolean => hasDirectory || needsDirectory === undefined;
-  const tables = TABLE_OPERATIONS.filter(isServed);
-  const answering = [...HOLDINGS_OPERATIONS, ...tables, ...SERVICE_OPERATIONS];
-  const operations = [...HOLDINGS_OPERATIONS, ...tables, STREAM_OPERATION, ...SERVICE_OPERATIONS];
+  const ours = [...TABLE_OPERATIONS, BALANCES_OPERATION];
+  const kept = ours.filter(({ needsDirectory = false }) => hasDirectory || !needsDirectory);
+  const answering = [...HOLDINGS_OPERATIONS, ...kept, ...SERVICE_OPERATIONS];
+  const operations = [...HOLDINGS_OPERATIONS, ...kept, STREAM_OPERATION, ...SERVICE_OPERATIONS];
   const events = Object.values(STREAM_EVENTS).map((answer) => ({ answer }));
   const info = { title: 'Holdfast: holdings', version, description: DESCRIPTION.replaceAll('\n', ' ') };
   const parts = {
@@ -288,7 +304,8 @@ function createHoldingsDocument(version: string, example = STORY_EXAMPLE, hasDir
   const limits = { ownersMax: OWNERS_MAX_DEFAULT };
   return openApiDocument(info, parts, operations, (operation) => {
     if ('table' in operation) return describeTableOperation(operation, example);
-    return 'answer' in operation ? describeJsonOperation(operation, limits, example) : describeStream();
+    if ('handle' in operation) return describeJsonOperation(operation, limits, example);
+    return 'request' in operation ? describeBalances(example) : describeStream();
   });
 }
 

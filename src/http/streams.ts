@@ -70,7 +70,7 @@ const STREAM_STATUS = z
       description: 'How far the views are behind the source, in record time; null where that is not known.',
     }),
     updates: z.int().nonnegative().meta({ description: 'Applied since the process started.' }),
-    halted: z.union([z.strictObject({ place: z.string(), reason: z.string() }), z.null()]).meta({
+    halted: z.union([z.strictObject({ location: z.string(), reason: z.string() }), z.null()]).meta({
       description: 'Where and why the ingest is halted.',
     }),
     degraded: z.array(z.string()).meta({ description: 'What is wrong although the service goes on.' }),

@@ -22,9 +22,9 @@ const token = {
 };
 
 const totals = {
-  total_unlocked_coin: amount('Initial amounts of the unlocked coins.'),
-  total_locked_coin: amount('Initial amounts of the locked coins.'),
-  total_coin_holdings: amount('Both together.'),
+  unlocked: amount('Initial amounts of the unlocked coins.'),
+  locked: amount('Initial amounts of the locked coins.'),
+  total: amount('Both together.'),
 };
 
 const contracts = { contracts: count('Coins.') };
@@ -59,9 +59,9 @@ export const snapshots = {
           forced: z.boolean().meta({ description: 'Whether somebody asked for it; it lies outside of the grid then.' }),
           owners: count('Owners with coin.'),
           ...contracts,
-          total_unlocked_coin: amount('The unlocked supply.'),
-          total_locked_coin: amount('The locked supply.'),
-          total_coin: amount('Both together.'),
+          unlocked: amount('The unlocked supply.'),
+          locked: amount('The locked supply.'),
+          total: amount('Both together.'),
           changes_digest: digest('What changed since the snapshot of the grid before it'),
           digest: digest('All that changed up to it'),
         }),
@@ -124,8 +124,9 @@ export const changes = {
       changes: z.array(
         z.strictObject({
           ...at,
-          change_unlocked_coin: amount('Against the snapshot of the grid before it; may be negative.'),
-          change_locked_coin: amount('The same of locked coin.'),
+          change_unlocked: amount('Against the snapshot of the grid before it; may be negative.'),
+          change_locked: amount('The same of locked coin.'),
+          change_total: amount('Both together.'),
         }),
       ),
       ...token,
@@ -144,7 +145,7 @@ export const top = {
       ...snapshot,
       by: z.enum(['total', 'unlocked', 'locked']),
       owners_total: count('Owners with coin.'),
-      total_coin: amount('The supply.'),
+      total: amount('The supply.'),
       owners: z.array(
         z.strictObject({
           rank: z.int().positive(),
@@ -210,6 +211,31 @@ export const movements = {
       ...token,
     })
     .meta({ id: 'OwnerMovements' }),
+} satisfies TableOperation;
+
+export const balance = {
+  method: 'GET',
+  path: '/holdfast/v1/owners/{party}',
+  operationId: 'getOwnerBalance',
+  summary: 'What an owner has at any time, or now, with the updates of the open interval.',
+  table: 'balance',
+  needsDirectory: true,
+  answer: z
+    .strictObject({
+      party_id: party,
+      migration_id: int64('The migration of the updates.', 4),
+      at: time('The time asked for, else the time reached.'),
+      applied_to: time('The time reached.'),
+      unlocked: amount('Initial amounts of the unlocked coins.'),
+      locked: amount('Initial amounts of the locked coins.'),
+      total: amount('Both together.'),
+      contracts: z.union([count('Coins.'), z.null()]).meta({ description: 'Coins. Null between two snapshots.' }),
+      snapshot: z.union([time('The newest snapshot up to that time.'), z.null()]),
+      movements_since_snapshot: z.union([count('Movements after that snapshot.'), z.null()]).meta({
+        description: 'The movements after that snapshot. Null where the first of them are not kept.',
+      }),
+    })
+    .meta({ id: 'OwnerBalance' }),
 } satisfies TableOperation;
 
 export const statement = {
@@ -306,6 +332,7 @@ export const TABLE_OPERATIONS: readonly TableOperation[] = [
   changes,
   top,
   movements,
+  balance,
   statement,
   allMovements,
   locks,

@@ -214,6 +214,8 @@ function createReaders(
     'changes of owners': (lookup) => changes.ofOwners(lookup),
     'update history': notKept('what moved between them'),
     movements: notKept('what moved between them'),
+    balance: notKept('what moved between them'),
+    balances: notKept('what moved between them'),
     'all movements': notKept('what moved between them'),
     statement: notKept('what moved between them'),
     locks: notKept('the order in which locked coins unlock'),

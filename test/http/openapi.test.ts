@@ -58,7 +58,8 @@ test.each(TABLE_OPERATIONS)(
     expect(response.status).toBe(200);
     const body = await response.text();
     checkAnswer(answer, JSON.parse(body));
-    expect(Object.values(JSON.parse(body)).filter((value) => Array.isArray(value) && value.length > 0)).toHaveLength(1);
+    const lists = Object.values(JSON.parse(body)).filter((value) => Array.isArray(value) && value.length > 0);
+    expect(lists).toHaveLength(table === 'balance' ? 0 : 1);
   },
 );
 
@@ -78,7 +79,8 @@ describe('the document of a service', () => {
       for (const [method, { parameters = [], requestBody }] of Object.entries(methods)) {
         expect(parameters.filter((each) => 'example' in each !== each.required)).toEqual([]);
         const content = requestBody?.content['application/json'];
-        if (content !== undefined) expect(Object.keys(content.example).sort()).toEqual(content.schema.required.sort());
+        if (content !== undefined)
+          expect(Object.keys(content.example)).toEqual(expect.arrayContaining(content.schema.required));
         const filled = path.replace(/\{(.*?)\}/, (_, name) =>
           encodeURIComponent(String(parameters.find((each) => each.name === name)!.example)),
         );

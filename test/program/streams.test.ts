@@ -148,7 +148,7 @@ it('says where and why the ingest is halted, and what is degraded', async () => 
     using stream = await openStream(await urlOf(service));
     await stream.until(() => stream.named('status').at(-1)?.data.phase === 'halted');
     const { halted } = stream.named('status').at(-1)!.data as { halted: Record<string, string> };
-    expect(halted.place).toBe(`${feed}, message 3`);
+    expect(halted.location).toBe(`${feed}, message 3`);
     expect(halted.reason).toContain('expected');
   }
 });

@@ -325,7 +325,18 @@ export function createMovementReader(
     return changesOf(movement).reduce((sum, { change }) => sum + totalOf(change), 0n);
   }
 
-  return { history, momentAt, balanceAt, ownMovements, updateOf, complete, movements, allMovements, statement };
+  return {
+    history,
+    intervalAt,
+    momentAt,
+    balanceAt,
+    ownMovements,
+    updateOf,
+    complete,
+    movements,
+    allMovements,
+    statement,
+  };
 }
 
 function bySizeThenParty(

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino';
+import type { BalancesPart, BalancesQuestion } from '../../holdings/balance-answers.ts';
 import type { Lookup, PartyTotals, Ranking, SnapshotPlace } from '../../holdings/facts.ts';
 import { HoldingsFault } from '../../holdings/holdings-fault.ts';
 import type { Question } from '../../holdings/question.ts';
@@ -15,6 +16,7 @@ export interface ReaderContract extends ThreadContract {
   readonly requests: {
     readonly json: (question: Question) => string;
     readonly table: (request: { readonly question: TableQuestion; readonly form: TableForm }) => TableText;
+    readonly balances: (question: BalancesQuestion) => BalancesPart;
     readonly ranking: (place: SnapshotPlace) => Ranking;
     readonly numbered: (lookup: Lookup<'numbered owners'>) => readonly PartyTotals[];
   };
@@ -156,6 +158,8 @@ export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }:
       read(question.answer, (thread) => thread.call('json', question), { signal }),
     table: (question: TableQuestion, form: TableForm, signal?: AbortSignal) =>
       read(question.table, (thread) => thread.call('table', { question, form }), { signal }),
+    balances: (question: BalancesQuestion, signal?: AbortSignal) =>
+      read('balances', (thread) => thread.call('balances', question), { signal }),
     ranking: (place: SnapshotPlace) =>
       read('ranking', (thread) => thread.call('ranking', place), { times: RANKING_TIMES_MAX }),
     numbered: (lookup: Lookup<'numbered owners'>, signal?: AbortSignal) =>

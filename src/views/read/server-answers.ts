@@ -26,6 +26,7 @@ export function startAnswers(
       const { table } = answersFrom(store, options.rules);
       return orElsewhere(table(question, form), () => threads.table(question, form, signalOf()));
     },
+    balances: (question, signalOf) => threads.balances(question, signalOf()),
     load: () => threads.load(),
     [Symbol.asyncDispose]: () => threads[Symbol.asyncDispose](),
   };

@@ -12,6 +12,7 @@ import { ExpiredSums, mayHaveExpired } from '../../holdings/summary-answer.ts';
 import { epochsUp } from '../store/account-epochs.ts';
 import { openForReading } from '../store/database.ts';
 import { type CoinRow, followedIn, NO_SUMS, unitsOf } from '../store/stored-rows.ts';
+import { createBalanceReader } from './balance-reader.ts';
 import { createPageReader } from './contract-page.ts';
 import { createInsightReaders } from './insight-reader.ts';
 import { createLockReader } from './lock-reader.ts';
@@ -111,6 +112,8 @@ export function createFactsReader(db: Database) {
   let readLocks: ReturnType<typeof createLockReader> | undefined;
   let movementReader: ReturnType<typeof createMovementReader> | undefined;
   const movements = () => (movementReader ??= createMovementReader(db, { accounts, versions }));
+  let balanceReader: ReturnType<typeof createBalanceReader> | undefined;
+  const balances = () => (balanceReader ??= createBalanceReader(db, { accounts, versions, movements: movements() }));
   const storedFollowed = db.prepare<[], { text: string | null; isFinal: number }>(
     `SELECT followed AS text,
        followed IS NOT NULL AND EXISTS (SELECT 1 FROM migration WHERE time_reached IS NOT NULL) AS isFinal FROM setting`,
@@ -180,6 +183,11 @@ export function createFactsReader(db: Database) {
     movements: (lookup, budget) => {
       requireUnbounded(budget);
       return movements().movements(lookup);
+    },
+    balance: (lookup, budget) => balances().balance(lookup, budget),
+    balances: (lookup, budget) => {
+      requireUnbounded(budget);
+      return balances().balances(lookup);
     },
     'all movements': (lookup, budget) => {
       requireUnbounded(budget);

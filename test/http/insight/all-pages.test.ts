@@ -107,6 +107,6 @@ describe('the rows of all pages in one answer', () => {
     await reader.read();
     holdings[Symbol.dispose]();
     await expect(reader.read()).rejects.toThrow('not open');
-    expect(holdings.log.join()).toContain('an answer of all pages was broken off');
+    expect(holdings.log.join()).toContain('an answer in parts was broken off');
   });
 });

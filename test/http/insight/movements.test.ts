@@ -7,7 +7,7 @@ import { makeDataDirectory, openHoldings } from '../../support/http/holdings-ser
 import { allRows, askTable, type Row, readTable } from '../../support/http/table-pages.ts';
 import { importsOfOne } from '../../support/ledger/history.ts';
 import { oddLedger } from '../../support/ledger/options.ts';
-import { foldMovements, type OracleHistory, statementRows } from '../../support/ledger/oracle-movements.ts';
+import { foldMovements, type MovementHistory, statementRows } from '../../support/ledger/oracle-movements.ts';
 import { parseLedger, partyOf } from '../../support/ledger/parse-ledger.ts';
 import { createRandom } from '../../support/ledger/random.ts';
 import { randomLedger } from '../../support/ledger/random-ledger.ts';
@@ -52,13 +52,13 @@ describe.each(seeds)('movements of random ledger %i', async (seed) => {
   const { app, ...service } = openHoldings(dataDir);
   afterAll(() => service[Symbol.dispose]());
 
-  const histories = foldMovements(items, { periodMicros: TEN_MINUTES_US, forced: cuts, knowsAll: isScan });
+  const histories = foldMovements(items, { periodMicros: TEN_MINUTES_US, cuts, knowsAll: isScan });
   const movements = histories.flatMap(({ updates }) => updates.flat());
   const owners = [...new Set(movements.map(({ party }) => party)), STRANGER];
   /** Around the time of a movement, where answers turn; none, or long ago. */
-  const someTime = ({ updates }: OracleHistory): number =>
+  const someTime = ({ updates }: MovementHistory): number =>
     random.pick(updates.filter((each) => each.length > 0))[0]!.countedAt + random.pick([-1, 0, 1, 77_777_777]);
-  const someRange = (history: OracleHistory): readonly (number | null)[] =>
+  const someRange = (history: MovementHistory): readonly (number | null)[] =>
     random.chance(0.3) ? [null, null] : [someTime(history), someTime(history)].sort((a, b) => a - b);
   const textsOf = ([from, to]: readonly (number | null)[]): Row => ({
     from: from === null ? null : shortTime(from!),
@@ -288,7 +288,7 @@ test('a migrated directory has them from that time on, in the interval that was 
   using service = openHoldings(directory.at('data'));
   const { app } = service;
   const all = [...story.items, ...next.items];
-  const histories = foldMovements(all, { periodMicros: TEN_MINUTES_US, forced: [], knowsAll: true });
+  const histories = foldMovements(all, { periodMicros: TEN_MINUTES_US, cuts: [], knowsAll: true });
   for (const [migration_id, since] of ['2025-02-12T01:12:00.000001Z', '2025-02-12T01:21:00.000001Z'].entries()) {
     const history = histories.find(({ migrationId }) => migrationId === migration_id)!;
     const [from, before] = [micros(since), shortTime(micros(since) - 1)];

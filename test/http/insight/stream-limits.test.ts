@@ -47,7 +47,7 @@ it('cuts a client that takes nothing, and the others go on to the end', async ()
 });
 
 it('cuts a client for which too much is held, however lately it took some', async () => {
-  await using service = await startStreaming(dataDir, { heldBytesMax: 30_000 });
+  await using service = await startStreaming(dataDir, { heldBytesMax: 20_000 });
   using idle = await openStream(service.url, { owners: MANY_OWNERS, lastEventId: FIRST });
   idle.pause();
   using other = await openStream(service.url, { lastEventId: FIRST });

@@ -163,8 +163,8 @@ it('sends a change of phase, halt or degradation at once, and other changes with
   await stream.until(() => stream.named('snapshot').length === 1);
   const changes = [
     { phase: 'reading', lag_seconds: 12.5, updates: 7 },
-    { phase: 'halted', halted: { place: 'a file, message 3', reason: 'it is bad' }, updates: 8 },
-    { halted: { place: 'a file, message 4', reason: 'it is bad' } },
+    { phase: 'halted', halted: { location: 'a file, message 3', reason: 'it is bad' }, updates: 8 },
+    { halted: { location: 'a file, message 4', reason: 'it is bad' } },
     { phase: 'reading', halted: null, degraded: ['1 update is quarantined'] },
     { ready: false, reasons: ['the network cannot be read'] },
     { source: 'https://scan.example' },

@@ -1,5 +1,5 @@
 import type { HistoryItem, HistoryUpdate, Micros } from './history.ts';
-import { type Era, oracle } from './oracle.ts';
+import { countedAt, type Era, oracle } from './oracle.ts';
 import { coinOf, type Sums } from './oracle-answers.ts';
 import { plainDecimal, shortTime } from './wire-text.ts';
 
@@ -16,7 +16,7 @@ export interface OracleMovement {
 }
 
 /** A migration's movements, update by update in feed order; those of an update as answers order them. */
-export interface OracleHistory {
+export interface MovementHistory {
   readonly migrationId: number;
   readonly begin: Micros;
   readonly appliedTo: Micros;
@@ -29,8 +29,6 @@ export interface OracleHistory {
 interface Folding {
   readonly era: Era;
   begin: Micros | null;
-  countedAt: Micros;
-  forcedAt: Micros;
   /** What was imported. */
   opening: ReadonlyMap<string, Sums>;
   sums: ReadonlyMap<string, Sums>;
@@ -39,15 +37,15 @@ interface Folding {
 
 const NONE: Sums = { unlocked: 0n, locked: 0n };
 
-/** Folds a history into movements: before and after each update all active coins are added up. `forced`: behind so many items. */
+/** Folds a history into movements: before and after each update all active coins are added up. `cuts`: snapshots are forced behind so many items. */
 export function foldMovements(
   items: readonly HistoryItem[],
-  { periodMicros, forced, knowsAll }: { periodMicros: number; forced: readonly number[]; knowsAll: boolean },
-): OracleHistory[] {
+  { periodMicros, cuts, knowsAll }: { periodMicros: number; cuts: readonly number[]; knowsAll: boolean },
+): MovementHistory[] {
   const foldings = new Map<number, Folding>();
   const onUpdate = (era: Era, update: HistoryUpdate): void => {
     const { migrationId } = era;
-    const none = { begin: null, countedAt: 0, forcedAt: -1, opening: new Map(), sums: new Map(), updates: [] };
+    const none = { begin: null, opening: new Map(), sums: new Map(), updates: [] };
     const folding = foldings.get(migrationId) ?? { era, ...none };
     foldings.set(migrationId, folding);
     const before = folding.sums;
@@ -55,13 +53,7 @@ export function foldMovements(
     if (update.recordTime === null) folding.opening = folding.sums;
     else applyUpdate(folding, { update, recordTime: update.recordTime, before, knowsAll });
   };
-  function* withForced(): Generator<HistoryItem> {
-    for (const [i, item] of items.entries()) {
-      if (forced.includes(i)) force([...foldings.values()], periodMicros);
-      yield item;
-    }
-  }
-  oracle(withForced(), { periodMicros, onUpdate });
+  oracle(items, { periodMicros, cuts, onUpdate });
   return [...foldings.values()].filter(({ begin }) => begin !== null).map((each) => historyOf(each, knowsAll));
 }
 
@@ -74,17 +66,6 @@ function sumsOf({ coins }: Era): ReadonlyMap<string, Sums> {
   return sums;
 }
 
-function sealedTo({ era, forcedAt }: Folding): Micros {
-  return Math.max(forcedAt, era.snapshots.at(-1)?.recordTime ?? -1);
-}
-
-function force(foldings: Folding[], periodMicros: number): void {
-  const begun = foldings.filter(({ begin }) => begin !== null);
-  const newest = begun.sort((a, b) => a.era.migrationId - b.era.migrationId).at(-1);
-  if (newest === undefined || newest.era.updated % periodMicros === 0) return;
-  if (newest.era.updated > sealedTo(newest)) newest.forcedAt = newest.era.updated;
-}
-
 function applyUpdate(
   folding: Folding,
   {
@@ -95,8 +76,7 @@ function applyUpdate(
   }: { update: HistoryUpdate; recordTime: Micros; before: ReadonlyMap<string, Sums>; knowsAll: boolean },
 ): void {
   folding.begin ??= recordTime - 1;
-  const sealed = sealedTo(folding);
-  folding.countedAt = sealed >= folding.era.reached ? sealed + 1 : folding.era.reached;
+  const time = countedAt(folding.era);
   const changed = [...new Set([...before.keys(), ...folding.sums.keys()])].map((party) => {
     const [old, after] = [before.get(party) ?? NONE, folding.sums.get(party) ?? NONE];
     const change = { unlocked: after.unlocked - old.unlocked, locked: after.locked - old.locked };
@@ -112,13 +92,12 @@ function applyUpdate(
     minted: knowsAll ? plainDecimal(supply > 0n ? supply : 0n) : null,
     burned: knowsAll ? plainDecimal(supply < 0n ? -supply : 0n) : null,
   };
-  const { countedAt } = folding;
   folding.updates.push(
     moved.map(({ party, change, after, total }) => {
       const others = moved.filter((each) => each.party !== party && each.total !== 0n);
       const row = {
         record_time: shortTime(recordTime),
-        counted_at: shortTime(countedAt),
+        counted_at: shortTime(time),
         update_id: update.updateId,
         kind: total > 0n ? 'in' : total < 0n ? 'out' : change.locked > 0n ? 'lock' : 'unlock',
         change_unlocked: plainDecimal(change.unlocked),
@@ -132,7 +111,7 @@ function applyUpdate(
         ...supplyFields,
         legs: null,
       };
-      return { party, countedAt, change, after, supplyChange: supply, row };
+      return { party, countedAt: time, change, after, supplyChange: supply, row };
     }),
   );
 }
@@ -141,19 +120,19 @@ function size(amount: bigint): bigint {
   return amount < 0n ? -amount : amount;
 }
 
-function historyOf({ era, begin, countedAt, opening, updates }: Folding, knowsAll: boolean): OracleHistory {
+function historyOf({ era, begin, opening, updates }: Folding, knowsAll: boolean): MovementHistory {
   const totalAt = (party: string, time: Micros): bigint => {
     const last = updates.flat().findLast((each) => each.party === party && each.countedAt <= time);
     const { unlocked, locked } = last?.after ?? opening.get(party) ?? NONE;
     return unlocked + locked;
   };
-  const appliedTo = Math.max(era.reached, countedAt);
+  const appliedTo = Math.max(era.reached, updates.flat().at(-1)?.countedAt ?? 0);
   return { migrationId: era.migrationId, begin: begin!, appliedTo, knowsAll, updates, totalAt };
 }
 
 /** The rows of a statement whose periods end at these times, by the definition of each field. */
 export function statementRows(
-  { updates, totalAt, knowsAll }: OracleHistory,
+  { updates, totalAt, knowsAll }: MovementHistory,
   { party, from, ends }: { party: string; from: Micros; ends: readonly Micros[] },
 ): Row[] {
   const own = updates.flat().filter((each) => each.party === party);
