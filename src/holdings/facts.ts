@@ -181,6 +181,8 @@ export interface SealedMigration {
   readonly dso: string | null;
   /** When it began with the active contracts of a node; null where it began with updates. */
   readonly importedAt: Micros | null;
+  /** The counted time from which movements are kept; null: from the beginning, or none are, as in PostgreSQL. */
+  readonly movementsSince: Micros | null;
   readonly oldest: Snapshot;
   readonly newest: Snapshot;
 }

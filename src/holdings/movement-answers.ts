@@ -157,7 +157,7 @@ export function movementRow({ change, after, ...movement }: Movement): Row {
     others_count: movement.othersCount,
     minted: supplyChange === null ? null : formatAmount(supplyChange > 0n ? supplyChange : 0n),
     burned: supplyChange === null ? null : formatAmount(supplyChange < 0n ? -supplyChange : 0n),
-    legs: legs?.map((leg) => ({ ...leg, amount: formatAmount(leg.amount) })) ?? null,
+    legs,
   };
 }
 

@@ -52,8 +52,8 @@ export interface MovementLeg {
   readonly side: 'sender' | 'receiver';
   /** Null where the ledger names none. */
   readonly counterparty: string | null;
-  /** In 1e-10 units. */
-  readonly amount: bigint;
+  /** With ten decimals. */
+  readonly amount: string;
   readonly reason: string | null;
 }
 

@@ -5,7 +5,7 @@ import { balanceTable } from './balance-answers.ts';
 import type { ChangesFacts, HoldingsStore, Order, SealedMigration, Snapshot } from './facts.ts';
 import { HoldingsFault, requireFollowed, snapshotFault, unknownToken } from './holdings-fault.ts';
 import { locksTable } from './lock-answers.ts';
-import { allMovementsTable, movementsTable, statementTable } from './movement-answers.ts';
+import { allMovementsTable, movementsSince, movementsTable, statementTable } from './movement-answers.ts';
 import { type Grid, isPartial, multiplesWithin, pointsOver, requireMultiple } from './snapshot-grid.ts';
 import {
   type ChangesQuery,
@@ -80,6 +80,7 @@ async function snapshotsTable(query: SnapshotsQuery, store: HoldingsStore): Prom
     period: formatDuration(periodUs),
     dso,
     seeded_at: importedAt === null ? null : formatTime(importedAt),
+    ...movementsSince(migration),
   };
   return {
     head,

@@ -14,6 +14,7 @@ export const BALANCES_OPERATION = {
   path: '/holdfast/v1/balances',
   operationId: 'getBalances',
   summary: 'What owners have at any times: for each time in the order asked, each owner in the order asked.',
+  needsDirectory: true,
   request: {
     fields: () =>
       z.strictObject({

@@ -8,6 +8,8 @@ export interface OperationFacts extends Pick<Route, 'method' | 'path'> {
   /** Its id in the document. */
   readonly operationId: string;
   readonly summary: string;
+  /** The store in PostgreSQL does not keep what it answers with: 501, and it is not in the document of such a service. */
+  readonly needsDirectory?: true;
 }
 
 /** Settings that limit a request's content and size. */

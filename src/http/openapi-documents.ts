@@ -137,7 +137,7 @@ const FORMAT = {
 
 const TABLE_FAULTS = {
   400: 'A parameter is wrong, unknown or given twice; the message names it.',
-  404: 'No such snapshot, or no balance at that time.',
+  404: 'No such snapshot or update, or nothing is kept of that time.',
   503: 'The read took longer than its time limit, or too many bytes of answers wait for slow clients.',
 };
 
@@ -226,7 +226,13 @@ function describeStream(): object {
 
 /** The OpenAPI documents, by their names in /openapi/; `name` is that on the page /docs. */
 export const DOCUMENTS: Readonly<
-  Record<string, { readonly name: string; readonly create: (version: string, example?: ExampleValues) => object }>
+  Record<
+    string,
+    {
+      readonly name: string;
+      readonly create: (version: string, example?: ExampleValues, hasDirectory?: boolean) => object;
+    }
+  >
 > = {
   holdings: { name: 'Holdings', create: createHoldingsDocument },
   ledger: { name: 'Ledger', create: createUsersDocument },
@@ -245,15 +251,17 @@ export const STORY_EXAMPLE: ExampleValues = {
   owner: 'alice::12203d32e794974ff887169be79f8613605a302ed9b893a93f7b4ccec6dce67cc4ec',
 };
 
-/** The documents as a service serves them: the examples are of what it holds now. */
+/** The documents as a service on a data directory, or on PostgreSQL, serves them: the examples are of what it holds now. */
 export function servedDocuments({
   version,
   areas,
   answers,
+  hasDirectory = true,
 }: {
   readonly version: string;
   readonly areas: readonly string[];
   readonly answers: Answers;
+  readonly hasDirectory?: boolean;
 }): readonly ServedDocument[] {
   return areas.map((area) => {
     const { name, create } = DOCUMENTS[area]!;
@@ -261,7 +269,7 @@ export function servedDocuments({
     const read = async (): Promise<Uint8Array<ArrayBuffer>> => {
       const example = area === 'holdings' ? await newestExample(answers) : STORY_EXAMPLE;
       if (!isDeepStrictEqual(last?.example, example))
-        last = { example, bytes: new TextEncoder().encode(JSON.stringify(create(version, example))) };
+        last = { example, bytes: new TextEncoder().encode(JSON.stringify(create(version, example, hasDirectory))) };
       return last!.bytes;
     };
     return { name, path: `/openapi/${area}.json`, read };
@@ -282,15 +290,11 @@ async function newestExample(answers: Answers): Promise<ExampleValues> {
 }
 
 /** The document of holdings, tables, stream and the service itself, with the default limits. */
-function createHoldingsDocument(version: string, example = STORY_EXAMPLE): object {
-  const answering = [...HOLDINGS_OPERATIONS, ...TABLE_OPERATIONS, BALANCES_OPERATION, ...SERVICE_OPERATIONS];
-  const operations = [
-    ...HOLDINGS_OPERATIONS,
-    ...TABLE_OPERATIONS,
-    BALANCES_OPERATION,
-    STREAM_OPERATION,
-    ...SERVICE_OPERATIONS,
-  ];
+function createHoldingsDocument(version: string, example = STORY_EXAMPLE, hasDirectory = true): object {
+  const ours = [...TABLE_OPERATIONS, BALANCES_OPERATION];
+  const kept = ours.filter(({ needsDirectory = false }) => hasDirectory || !needsDirectory);
+  const answering = [...HOLDINGS_OPERATIONS, ...kept, ...SERVICE_OPERATIONS];
+  const operations = [...HOLDINGS_OPERATIONS, ...kept, STREAM_OPERATION, ...SERVICE_OPERATIONS];
   const events = Object.values(STREAM_EVENTS).map((answer) => ({ answer }));
   const info = { title: 'Holdfast: holdings', version, description: DESCRIPTION.replaceAll('\n', ' ') };
   const parts = {

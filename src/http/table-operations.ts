@@ -36,6 +36,10 @@ const digest = (what: string) =>
 
 const at = { record_time: time('The time of the snapshot.'), ...totals, ...contracts };
 
+const movementsSince = z.union([time('Movements are kept from that counted time on.'), z.null()]).meta({
+  description: 'Null where they are kept from the beginning.',
+});
+
 export const snapshots = {
   method: 'GET',
   path: '/holdfast/v1/snapshots',
@@ -48,6 +52,7 @@ export const snapshots = {
       period: z.string().meta({ description: 'The time between two snapshots of the grid.', examples: ['10m'] }),
       dso: z.union([party, z.null()]).meta({ description: 'Whose coins count; null until one is known.' }),
       seeded_at: z.union([time('When the views began with the active contracts of a node.'), z.null()]),
+      movements_since: movementsSince,
       snapshots: z.array(
         z.strictObject({
           record_time: time('The time of the snapshot.'),
@@ -190,16 +195,13 @@ export const movementAnswer = z
   })
   .meta({ id: 'Movement' });
 
-const movementsSince = z.union([time('Movements are kept from that counted time on.'), z.null()]).meta({
-  description: 'Null where they are kept from the beginning.',
-});
-
 export const movements = {
   method: 'GET',
   path: '/holdfast/v1/owners/{party}/movements',
   operationId: 'listOwnerMovements',
   summary: 'What moved of an owner, update by update: `from` and `to` are any times, by which updates count.',
   table: 'movements',
+  needsDirectory: true,
   answer: z
     .strictObject({
       migration_id: int64('The migration of the updates.', 4),
@@ -217,6 +219,7 @@ export const balance = {
   operationId: 'getOwnerBalance',
   summary: 'What an owner has at any time, or now, with the updates of the open interval.',
   table: 'balance',
+  needsDirectory: true,
   answer: z
     .strictObject({
       party_id: party,
@@ -241,6 +244,7 @@ export const statement = {
   operationId: 'getOwnerStatement',
   summary: 'What an owner received and sent in each period, which has what counts after its `from` and up to its `to`.',
   table: 'statement',
+  needsDirectory: true,
   answer: z
     .strictObject({
       migration_id: int64('The migration of the updates.', 4),
@@ -272,6 +276,7 @@ export const allMovements = {
   operationId: 'listMovements',
   summary: 'What moved of all owners, the last updates first; of an update, the largest changes first.',
   table: 'all movements',
+  needsDirectory: true,
   answer: z
     .strictObject({
       migration_id: int64('The migration of the updates.', 4),
@@ -289,6 +294,7 @@ export const locks = {
   summary:
     'The locked coins of an owner at a snapshot, in the order in which they unlock. Judged at its time, not by the clock.',
   table: 'locks',
+  needsDirectory: true,
   answer: z
     .strictObject({
       ...snapshot,

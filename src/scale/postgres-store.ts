@@ -262,7 +262,7 @@ async function findMigration(
     'SELECT seeded_at AS "importedAt" FROM sealed WHERE migration_id = $1',
     [migrationId],
   );
-  return { migrationId, periodUs, dso, ...sealed!, oldest: oldest!, newest };
+  return { migrationId, periodUs, dso, ...sealed!, movementsSince: null, oldest: oldest!, newest };
 }
 
 /** Who had coin at a snapshot; coin that was gone before the first one was in none. */

@@ -84,7 +84,12 @@ export async function startService(
     dashboard: config.dashboard === 'on',
     corsOrigins: config.corsOrigins,
     version,
-    documents: servedDocuments({ version, areas: users === null ? ['holdings'] : ['holdings', 'ledger'], answers }),
+    documents: servedDocuments({
+      version,
+      areas: users === null ? ['holdings'] : ['holdings', 'ledger'],
+      answers,
+      hasDirectory: config.postgres === null,
+    }),
     logger,
     metrics,
     clockMs: () => performance.now(),

@@ -17,7 +17,7 @@ import { createStatement } from '../../holdings/statement.ts';
 import { idText, type StoredId } from '../../ledger/ledger-ids.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { epochsDown, epochsUp } from '../store/account-epochs.ts';
-import { decodeNumbers } from '../store/stored-rows.ts';
+import { decodeNumbers, parseColumn } from '../store/stored-rows.ts';
 import type { Account, AccountReader, VersionReader } from './owner-versions.ts';
 
 /** An interval between snapshots: its updates are those after `startNo`, up to `endNo`. */
@@ -123,7 +123,7 @@ export function createMovementReader(
   const isLimited = (): boolean => limited.get() === 1;
   const store = db.prepare<[], string>('SELECT directory_id FROM setting').pluck();
   const legsOf = db
-    .prepare<[number, number], string>('SELECT legs FROM movement_legs WHERE update_no = ? AND account = ?')
+    .prepare<[number, number], string>('SELECT legs FROM movement_legs WHERE update_no = ? + 0 AND account = ? + 0')
     .pluck();
 
   function lastUpdateNo(migrationId: number): number {
@@ -240,7 +240,7 @@ export function createMovementReader(
       others: others.slice(0, OTHERS_MAX).map((each) => ({ party: each.account.party, change: totalOf(each.change) })),
       othersCount: others.length,
       supplyChange: update.supplyChange,
-      legs: legs === undefined ? null : legsIn(legs),
+      legs: legs === undefined ? null : parseColumn<readonly MovementLeg[]>('movement_legs.legs', legs, JSON.parse),
     };
   }
 
@@ -362,10 +362,4 @@ function plus(a: Amounts, b: Amounts): Amounts {
 
 function minus(a: Amounts, b: Amounts): Amounts {
   return { unlocked: a.unlocked - b.unlocked, locked: a.locked - b.locked };
-}
-
-/** As views/write stores them: a JSON list of [side, counterparty, amount in units, reason]. */
-function legsIn(text: string): readonly MovementLeg[] {
-  const rows = JSON.parse(text) as readonly [MovementLeg['side'], string | null, string, string | null][];
-  return rows.map(([side, counterparty, amount, reason]) => ({ side, counterparty, amount: BigInt(amount), reason }));
 }

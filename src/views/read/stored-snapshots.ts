@@ -99,8 +99,9 @@ export function createSnapshotReader(db: Database) {
   const migrationIds = db.prepare<[], number>('SELECT migration_id FROM migration ORDER BY migration_id').pluck();
   const newestSealed = db.prepare<[], bigint | null>('SELECT max(migration_id) FROM snapshot').pluck().safeIntegers();
   // An import without its marker has no snapshot.
-  const factsOf = db.prepare<[number], Pick<SealedMigration, 'periodUs' | 'dso' | 'importedAt'>>(
-    'SELECT period AS periodUs, dso, seeded_at AS importedAt FROM setting LEFT JOIN migration ON migration_id = ?',
+  const factsOf = db.prepare<[number], Pick<SealedMigration, 'periodUs' | 'dso' | 'importedAt' | 'movementsSince'>>(
+    `SELECT period AS periodUs, dso, seeded_at AS importedAt, movements_since AS movementsSince
+     FROM setting LEFT JOIN migration ON migration_id = ?`,
   );
   const oldestOf = prepareSnapshots<[bigint]>(db, 'WHERE migration_id = ? + 0 ORDER BY record_time LIMIT 1');
   const between = (order: string) =>

@@ -14,6 +14,7 @@ import { randomLedger } from '../../support/ledger/random-ledger.ts';
 import { plainDecimal, shortTime } from '../../support/ledger/wire-text.ts';
 import { soakCount } from '../../support/program/soak.ts';
 import { temporaryDirectory } from '../../support/program/temporary-directory.ts';
+import { seededFeed } from '../../support/scan/active-contracts.ts';
 import { migrate } from '../../support/views/migrating.ts';
 import { linesOf, replayInto, SMALL_EPOCHS, TEN_MINUTES_US } from '../../support/views/replayed.ts';
 
@@ -165,6 +166,20 @@ describe.each(Array.from({ length: soakCount(2) }, (_, at) => at + 1))('balances
       expect(csv.headers.get('content-disposition')).toBe('attachment; filename="holdfast-balances.csv"');
       expect(readCsv(await csv.text()).rows).toEqual(rows);
     },
+  );
+});
+
+test('a migration that began with the active contracts of a node has balances from then on', async () => {
+  const lines = linesOf(parseLedger('00:01 : +a alice 1\n00:11 : +b alice 2 locked\n00:21 : -a\n00:22 :'), 'scan');
+  await replay(folder.at('seeded'), seededFeed(lines, { recordTime: '2025-02-12T00:15:00.000000Z' }));
+  using service = openHoldings(folder.at('seeded'));
+  const ask = (clock: string): Promise<Response> =>
+    askTable(service.app, balancePath(partyOf('alice')), { at: shortTime(clockTime(clock)) });
+  expect(await (await ask('00:15')).json()).toMatchObject({ total: '3.0000000000', snapshot: null });
+  const later = { locked: '2.0000000000', unlocked: '0.0000000000', movements_since_snapshot: 1 };
+  expect(await (await ask('00:21:30')).json()).toMatchObject(later);
+  expect(await (await ask('00:14:59.999999')).text()).toContain(
+    'at or after 2025-02-12T00:15:00Z: migration 0 begins there',
   );
 });
 

@@ -54,7 +54,8 @@ interface AppliedTimes {
   readonly ids: ReadonlySet<string>;
 }
 
-interface Era {
+/** A migration while it is worked out. */
+export interface Era {
   readonly migrationId: number;
   /** Of each synchronizer: the record times of its first and its last update. */
   readonly applied: Map<string, AppliedTimes>;
@@ -76,6 +77,7 @@ interface Era {
 
 interface World {
   readonly periodMicros: number;
+  readonly onUpdate: (era: Era, update: HistoryUpdate) => void;
   readonly eras: Map<number, Era>;
   readonly hasMoments: boolean;
   dso: string | null;
@@ -89,6 +91,8 @@ interface OracleOptions {
   readonly dso?: string;
   /** Numbers of items behind which a snapshot is forced; only where they are given are there histories. */
   readonly cuts?: readonly number[];
+  /** Called behind each update that is applied. */
+  readonly onUpdate?: World['onUpdate'];
 }
 
 /**
@@ -96,9 +100,16 @@ interface OracleOptions {
  * purpose; the history must be valid, and an archive of something unknown throws.
  */
 export function oracle(items: Iterable<HistoryItem>, options: OracleOptions): Oracle {
-  const { periodMicros, dso, cuts } = options;
+  const { periodMicros, dso, cuts, onUpdate = () => {} } = options;
   const counts = { updates: 0, redelivered: 0, importsLate: 0 };
-  const world: World = { periodMicros, eras: new Map(), hasMoments: cuts !== undefined, dso: dso ?? null, ...counts };
+  const world: World = {
+    periodMicros,
+    onUpdate,
+    eras: new Map(),
+    hasMoments: cuts !== undefined,
+    dso: dso ?? null,
+    ...counts,
+  };
   let applied = 0;
   for (const item of items) {
     if (item.kind === 'update') applyUpdate(world, eraOf(world, item.migrationId), item);
@@ -158,7 +169,7 @@ function force({ periodMicros, eras }: World): void {
 }
 
 /** Where a snapshot is sealed at the time reached, or later, an update counts behind it. */
-function countedAt({ reached, sealed }: Era): Micros {
+export function countedAt({ reached, sealed }: Era): Micros {
   return Math.max(reached, (sealed.at(-1) ?? reached - 1) + 1);
 }
 
@@ -255,6 +266,7 @@ function applyEvents(world: World, era: Era, update: HistoryUpdate): void {
         node: event.node,
       });
   }
+  world.onUpdate(era, update);
 }
 
 function isOurs({ templateId, packageName }: Contract): boolean {
