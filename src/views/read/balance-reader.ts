@@ -37,6 +37,26 @@ export function createBalanceReader(
     return count;
   }
 
+  /** At moments of one interval, whose movements are read once: what its end has, less what came in between. */
+  function balancesIn(account: Account, moments: readonly Moment[]): [Moment, Amounts][] {
+    const latestFirst = moments.toSorted((a, b) => b.no - a.no);
+    const [{ interval }, earliest] = [latestFirst[0]!, latestFirst.at(-1)!];
+    let { unlocked, locked }: Amounts = versions.at(account, interval)?.totals ?? NOTHING;
+    const found: [Moment, Amounts][] = [];
+    const findFrom = (no: number): void => {
+      for (let next = latestFirst[found.length]; next !== undefined && next.no >= no; next = latestFirst[found.length])
+        found.push([next, { unlocked, locked }]);
+    };
+    const end = { no: interval.endNo, interval };
+    for (const { updateNo, change } of movements.ownMovements(account, earliest, end, 'desc')) {
+      findFrom(updateNo);
+      unlocked -= change.unlocked;
+      locked -= change.locked;
+    }
+    findFrom(0);
+    return found;
+  }
+
   return {
     /** At a time that was asked for, or now, as of one moment. */
     balance({ migrationId, party, at: asked }: BalanceLookup, budget: RowBudget): BalanceFacts {
@@ -63,12 +83,16 @@ export function createBalanceReader(
     },
 
     balances({ migrationId, at, owners, untilNo }: BalancesLookup): readonly Amounts[] {
-      const found = owners.map((party) => accounts.ofParty(migrationId, party));
-      return at.flatMap((time) => {
-        const moment = movements.momentAt(migrationId, time);
-        const until = { ...moment, no: Math.min(moment.no, untilNo) };
-        return found.map((account) => (account === undefined ? NOTHING : movements.balanceAt(account, until)));
+      const moments = at.map((time): Moment => {
+        const { no, interval } = movements.momentAt(migrationId, time);
+        return { no: Math.min(no, untilNo), interval };
       });
+      const intervals = [...Map.groupBy(moments, ({ interval }) => interval.seq).values()];
+      const found = owners.map((party) => {
+        const account = accounts.ofParty(migrationId, party);
+        return new Map(account && intervals.flatMap((within) => balancesIn(account, within)));
+      });
+      return moments.flatMap((moment) => found.map((balances) => balances.get(moment) ?? NOTHING));
     },
   };
 }
