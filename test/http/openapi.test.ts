@@ -33,6 +33,18 @@ test.each(Object.keys(DOCUMENTS))(
   },
 );
 
+test('the document of a service on PostgreSQL has what it refers to, and nothing that its store does not keep', () => {
+  const document = DOCUMENTS.holdings!.create('1', STORY_EXAMPLE, false) as {
+    paths: object;
+    components: { schemas: object };
+  };
+  const ours = Object.keys(document.paths).filter((path) => path.startsWith('/holdfast/v1/'));
+  const tables = ['snapshots', 'owners', 'owners/{party}/history', 'owners/{party}/changes', 'top', 'stream'];
+  expect(ours).toEqual(tables.map((name) => `/holdfast/v1/${name}`));
+  for (const [, name] of JSON.stringify(document).matchAll(/#\/components\/schemas\/(\w+)/g))
+    expect(document.components.schemas).toHaveProperty(name!);
+});
+
 const OPERATIONS = [...HOLDINGS_OPERATIONS, ...SERVICE_OPERATIONS];
 
 test.each(OPERATIONS.filter(({ path }) => !path.endsWith('/force')))(

@@ -236,8 +236,11 @@ export function createMovementReader(
   }
 
   /** What other rows say of an update: its owners' changes, the largest first, then by party (UTF-8 bytes); and that of the supply. */
-  function updateOf(update: Pick<OwnMovement, 'updateNo' | 'epoch' | 'accounts'>) {
-    const moved = Array.from(changesOf(update), ({ no, change }) => ({ account: accounts.ofNo(no), change }));
+  function updateOf(
+    update: Pick<OwnMovement, 'updateNo' | 'epoch' | 'accounts'>,
+    changes: Iterable<{ readonly no: number; readonly change: Amounts }> = changesOf(update),
+  ) {
+    const moved = Array.from(changes, ({ no, change }) => ({ account: accounts.ofNo(no), change }));
     const supplyChange = isLimited() ? null : moved.reduce((sum, { change }) => sum + totalOf(change), 0n);
     return { moved: moved.sort(bySizeThenParty), supplyChange };
   }
@@ -294,30 +297,40 @@ export function createMovementReader(
     const balances = new Map<number, Amounts>();
     const found: PlacedMovement[] = [];
     let { interval } = end;
+    let epoch: number | null = null;
     for (const row of updatesDown.iterate(beginNo, Math.min(end.no, after?.updateNo ?? untilNo), migrationId)) {
       const { updateNo, countedAt } = row;
-      if (countedAt <= interval.begin) interval = intervalAt(migrationId, countedAt);
-      const update = updateOf({ ...row, epoch: epochOf(row, interval) });
+      if (countedAt <= interval.begin) [interval, epoch] = [intervalAt(migrationId, countedAt), null];
+      epoch ??= epochOf(row, interval);
+      // Without one, nothing moved.
+      if (epoch === null) continue;
+      const changes = [...changesOf({ ...row, epoch })];
+      const isLarge = ({ change }: { readonly change: Amounts }): boolean => absolute(totalOf(change)) >= min;
+      const update = changes.some(isLarge) ? updateOf({ ...row, epoch }, changes) : { moved: [], supplyChange: null };
       for (const [place, { account, change }] of update.moved.entries()) {
-        const isWanted = absolute(totalOf(change)) >= min && !(updateNo === after?.updateNo && place <= after.place);
-        let balance = balances.get(account.no);
-        if (balance === undefined && isWanted) balance = balanceAt(account, { no: updateNo, interval });
-        if (balance === undefined) continue;
-        balances.set(account.no, minus(balance, change));
-        if (!isWanted) continue;
+        if (!isLarge({ change }) || (updateNo === after?.updateNo && place <= after.place)) continue;
+        const balance = balances.get(account.no) ?? balanceAt(account, { no: updateNo, interval });
+        balances.set(account.no, balance);
         found.push({ ...complete(account, row, { change, after: balance, update }), place });
         if (found.length === rows) return found;
+      }
+      for (const { no, change } of changes) {
+        const balance = balances.get(no);
+        if (balance !== undefined) balances.set(no, minus(balance, change));
       }
     }
     return found;
   }
 
-  /** The epoch of an update's movements; 0 where it has none. */
-  function epochOf({ updateNo, accounts: moved }: UpdateRow, { firstEpoch, epoch: lastEpoch }: Interval): number {
+  /** The epoch of an interval's movements, by an update in it; null where that has none. */
+  function epochOf(
+    { updateNo, accounts: moved }: UpdateRow,
+    { firstEpoch, epoch: lastEpoch }: Interval,
+  ): number | null {
     const [no] = decodeNumbers(moved);
-    if (no === undefined) return 0;
+    if (no === undefined) return null;
     const epochs = epochsUp(accounts.ofNo(no).epochs, firstEpoch, lastEpoch);
-    return epochs.find((epoch) => changeIn(epoch, no, updateNo) !== null) ?? 0;
+    return epochs.find((epoch) => changeIn(epoch, no, updateNo) !== null) ?? null;
   }
 
   /** One pass over the movements. */
