@@ -242,7 +242,9 @@ export function createMovementReader(
   ) {
     const moved = Array.from(changes, ({ no, change }) => ({ account: accounts.ofNo(no), change }));
     const supplyChange = isLimited() ? null : moved.reduce((sum, { change }) => sum + totalOf(change), 0n);
-    return { moved: moved.sort(bySizeThenParty), supplyChange };
+    // Those whose total it left as it was are the last ones.
+    const totalsChanged = moved.filter(({ change }) => totalOf(change) !== 0n).length;
+    return { moved: moved.sort(bySizeThenParty), totalsChanged, supplyChange };
   }
 
   function complete(
@@ -250,13 +252,15 @@ export function createMovementReader(
     { updateNo, recordTime, countedAt, updateId }: UpdateRow,
     { change, after, update }: { change: Amounts; after: Amounts; update: ReturnType<typeof updateOf> },
   ): Movement {
-    const others = update.moved.filter((each) => each.account.no !== account.no && totalOf(each.change) !== 0n);
+    const { moved, totalsChanged, supplyChange } = update;
+    const first = moved.slice(0, Math.min(OTHERS_MAX + 1, totalsChanged));
+    const others = first.filter((each) => each.account.no !== account.no);
     const legs = legsOf.get(updateNo, account.no);
     return {
       ...{ updateNo, recordTime, countedAt, updateId: idText(updateId), party: account.party, change, after },
       others: others.slice(0, OTHERS_MAX).map((each) => ({ party: each.account.party, change: totalOf(each.change) })),
-      othersCount: others.length,
-      supplyChange: update.supplyChange,
+      othersCount: totalsChanged - (totalOf(change) === 0n ? 0 : 1),
+      supplyChange,
       legs: legs === undefined ? null : parseColumn<readonly MovementLeg[]>('movement_legs.legs', legs, JSON.parse),
     };
   }
@@ -306,7 +310,7 @@ export function createMovementReader(
       if (epoch === null) continue;
       const changes = [...changesOf({ ...row, epoch })];
       const isLarge = ({ change }: { readonly change: Amounts }): boolean => absolute(totalOf(change)) >= min;
-      const update = changes.some(isLarge) ? updateOf({ ...row, epoch }, changes) : { moved: [], supplyChange: null };
+      const update = changes.some(isLarge) ? updateOf({ ...row, epoch }, changes) : NOTHING_LISTED;
       for (const [place, { account, change }] of update.moved.entries()) {
         if (!isLarge({ change }) || (updateNo === after?.updateNo && place <= after.place)) continue;
         const balance = balances.get(account.no) ?? balanceAt(account, { no: updateNo, interval });
@@ -365,6 +369,8 @@ export function createMovementReader(
     statement,
   };
 }
+
+const NOTHING_LISTED = { moved: [], totalsChanged: 0, supplyChange: null };
 
 function bySizeThenParty(
   a: { readonly account: Account; readonly change: Amounts },
