@@ -7,7 +7,7 @@ import { freshDirectory } from '../support/program/fresh-directory.ts';
 import { soakCount } from '../support/program/soak.ts';
 import { linesOf } from '../support/views/replayed.ts';
 
-const ROUNDS = soakCount(5);
+const ROUNDS = soakCount(4);
 const UPDATES_PER_ROUND = 120;
 const directory = freshDirectory();
 
