@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import { parseInt64 } from '../json/exact-number.ts';
 import { formatAmount } from '../ledger/amount.ts';
-import { formatTime, parseRequestTime } from '../ledger/time.ts';
+import { formatTime } from '../ledger/time.ts';
 import {
   type Change,
   NO_COIN,
@@ -172,18 +171,6 @@ function share(part: bigint, whole: bigint): string {
 }
 
 export const RANKED_COLUMNS = Object.keys(rankedRow({ party: '', ...NO_COIN }, { rank: 0, by: 'total', supply: 0n }));
-
-/** The id of a snapshot's event, by which a client resumes. */
-export function eventId({ migrationId, recordTime }: Snapshot): string {
-  return `${migrationId} ${formatTime(recordTime)}`;
-}
-
-/** Null for a text that no event can have as its id. */
-export function parseEventId(text: string): { readonly migrationId: bigint; readonly recordTime: bigint } | null {
-  const [migration = '', time = '', ...others] = text.split(' ');
-  const [migrationId, recordTime] = [parseInt64(migration), parseRequestTime(time)];
-  return migrationId === null || recordTime === null || others.length > 0 ? null : { migrationId, recordTime };
-}
 
 /** `skipped`: others of its migration before it were left out. */
 export function snapshotEvent(snapshot: Snapshot, { skipped }: { readonly skipped: boolean }): Row {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Answers } from '../holdings/answer.ts';
 import { HoldingsFault } from '../holdings/holdings-fault.ts';
 import { OWNERS_MAX_DEFAULT } from '../holdings/question.ts';
-import { LIMIT_DEFAULT, LIMIT_MAX, PARAMETERS, parameter, TABLES } from '../holdings/table-question.ts';
+import { LIMIT_DEFAULT, LIMIT_MAX, parameter, TABLES } from '../holdings/table-question.ts';
 import { BALANCES_OPERATION } from './balances.ts';
 import { HOLDINGS_OPERATIONS } from './holdings-operations.ts';
 import {
@@ -14,7 +14,8 @@ import {
   scanProxyPath,
 } from './json-operation.ts';
 import { SERVICE_OPERATIONS } from './service-operations.ts';
-import { STREAM_EVENTS, STREAM_LIMITS, STREAM_OPERATION } from './streams.ts';
+import { STREAM_DOCUMENT, STREAM_OF_MANY_OPERATION, STREAM_OPERATION } from './stream-requests.ts';
+import { STREAM_EVENTS } from './streams.ts';
 import { TABLE_OPERATIONS, type TableOperation } from './table-operations.ts';
 import type { PathParameter, QueryParameter } from './users-area-request.ts';
 import { USERS_OPERATIONS, type UsersOperation, VERSION_OPERATION } from './users-operations.ts';
@@ -182,45 +183,17 @@ function describeBalances(values: ExampleValues): object {
   };
 }
 
-const EVENTS = `\`status\` first and on each change, then \`snapshot\` for each one sealed, its \`id\` the migration id and the
-record time, with an \`owner\` before it for each owner asked for that changed in it. \`reset\` has the newest snapshot, where the
-client cannot be sent all since its last id. A comment comes after 15 s without an event.`;
-
-const STREAM_FAULTS = {
-  400: 'A parameter is wrong, unknown or given twice; the message names it.',
-  503: 'Too many streams are open, in all or of one address; `Retry-After` says when to try again.',
-};
-
-const ID = {
-  description: 'The id of the last event that the client had: what was sealed after it is sent, oldest first.',
-  schema: { type: 'string' },
-};
-
 /** The stream in the document of the holdings area; it is at the root only. */
-function describeStream(): object {
-  const owners = { type: 'array', items: PARAMETERS.party.schema, maxItems: STREAM_LIMITS.ownersMax };
-  const description = 'An owner whose changes are sent; may be given several times.';
+function describeStream({ method }: OperationFacts, { owner }: ExampleValues): object {
+  const { description, faults, parameters, body } = STREAM_DOCUMENT;
+  const events = Object.entries(STREAM_EVENTS).map(([name, schema]) => [name, referenceTo(schema)]);
+  const content = { schema: { type: 'string' }, 'x-events': Object.fromEntries(events) };
+  const json = { schema: body, example: { owners: [owner], events: 'movements' } };
   return {
     servers: [{ url: '/' }],
-    parameters: [
-      { name: 'owner', in: 'query', required: false, description, schema: owners },
-      { name: 'last_event_id', in: 'query', required: false, ...ID },
-      { name: 'Last-Event-ID', in: 'header', required: false, ...ID },
-    ],
-    responses: {
-      200: {
-        description: EVENTS.replaceAll('\n', ' '),
-        content: {
-          'text/event-stream': {
-            schema: { type: 'string' },
-            'x-events': Object.fromEntries(
-              Object.entries(STREAM_EVENTS).map(([name, schema]) => [name, referenceTo(schema)]),
-            ),
-          },
-        },
-      },
-      ...errorResponses(STREAM_FAULTS),
-    },
+    parameters: parameters.filter((each) => method === 'GET' || each.in === 'header'),
+    ...(method === 'POST' && { requestBody: { required: true, content: { 'application/json': json } } }),
+    responses: { 200: { description, content: { 'text/event-stream': content } }, ...errorResponses(faults) },
   };
 }
 
@@ -294,7 +267,8 @@ function createHoldingsDocument(version: string, example = STORY_EXAMPLE, hasDir
   const ours = [...TABLE_OPERATIONS, BALANCES_OPERATION];
   const kept = ours.filter(({ needsDirectory = false }) => hasDirectory || !needsDirectory);
   const answering = [...HOLDINGS_OPERATIONS, ...kept, ...SERVICE_OPERATIONS];
-  const operations = [...HOLDINGS_OPERATIONS, ...kept, STREAM_OPERATION, ...SERVICE_OPERATIONS];
+  const streams = [STREAM_OPERATION, STREAM_OF_MANY_OPERATION];
+  const operations = [...HOLDINGS_OPERATIONS, ...kept, ...streams, ...SERVICE_OPERATIONS];
   const events = Object.values(STREAM_EVENTS).map((answer) => ({ answer }));
   const info = { title: 'Holdfast: holdings', version, description: DESCRIPTION.replaceAll('\n', ' ') };
   const parts = {
@@ -305,7 +279,7 @@ function createHoldingsDocument(version: string, example = STORY_EXAMPLE, hasDir
   return openApiDocument(info, parts, operations, (operation) => {
     if ('table' in operation) return describeTableOperation(operation, example);
     if ('handle' in operation) return describeJsonOperation(operation, limits, example);
-    return 'request' in operation ? describeBalances(example) : describeStream();
+    return 'request' in operation ? describeBalances(example) : describeStream(operation, example);
   });
 }
 

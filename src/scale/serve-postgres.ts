@@ -29,6 +29,7 @@ export function openPostgres(
   return {
     name: { store: name },
     store,
+    streamStore: store,
     answers: {
       json: (question: Question, signalOf: SignalOf) => answersOf(signalOf).json(question),
       table: (question: TableQuestion, form: TableForm, signalOf: SignalOf) =>
@@ -42,6 +43,7 @@ export function openPostgres(
       return { ...ofIngest, degraded: [...degraded], ready, reasons: [...reasons], source: null };
     },
     streamLookMs: 1_000,
+    onCommit: null,
     ingestStatus: null,
     force: null,
     users: null,

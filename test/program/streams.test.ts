@@ -99,7 +99,7 @@ it('a client resumes over a restart of the service, whether that was stopped or 
     await service.until('/readyz', (status) => status === 200);
     const newest = `0 2025-02-12T0${['0:10', '0:30', '1:00'][i]}:00Z`;
     using stream = await openStream(await urlOf(service), { owners: [ALICE], ...(lastEventId && { lastEventId }) });
-    await stream.until(() => stream.events.at(-1)?.id === newest);
+    await stream.until(() => stream.events.at(-1)?.id?.startsWith(newest) === true);
     sent.push(...withoutStatus(stream));
     lastEventId = newest;
     service.program.kill(i === 0 ? 'SIGKILL' : 'SIGTERM');

@@ -148,6 +148,7 @@ it('shows each point of the supply exactly, under the pointer, to the keyboard a
   const last = await newestSnapshot();
   const newest = await readout();
   const plot = within.locator('.u-over');
+  await plot.scrollIntoViewIfNeeded();
   const { x, y, width, height } = (await plot.boundingBox())!;
   await page.mouse.move(x + width / 2, y + height / 2);
   await expect.poll(readout).not.toEqual(newest);

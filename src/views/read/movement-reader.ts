@@ -40,6 +40,11 @@ export interface Moment {
   readonly interval: Interval;
 }
 
+/** A moment, as far as movements are found by it. */
+interface Bound extends Pick<Moment, 'no'> {
+  readonly interval: Pick<Interval, 'epoch' | 'firstEpoch'>;
+}
+
 interface UpdateRow {
   readonly updateNo: number;
   readonly recordTime: Micros;
@@ -68,6 +73,8 @@ const OF_MIGRATION = '+synchronizer IN (SELECT no FROM synchronizer WHERE migrat
 const UPDATE = `u.no AS updateNo, record_time AS recordTime, ${COUNTED_AT} AS countedAt, update_id AS updateId, accounts`;
 const CHANGE = 'CAST(unlocked AS TEXT) AS unlocked, CAST(locked AS TEXT) AS locked';
 
+export type MovementReader = ReturnType<typeof createMovementReader>;
+
 /** Reads movements and balances at any time. `? + 0`: see views/store/database.ts. */
 export function createMovementReader(
   db: Database,
@@ -84,7 +91,9 @@ export function createMovementReader(
      FROM migration WHERE migration_id = ? + 0 AND update_time IS NOT NULL`,
   );
   const firstTime = db
-    .prepare<[number], Micros>('SELECT first_time FROM synchronizer WHERE migration_id = ? + 0 ORDER BY no LIMIT 1')
+    .prepare<[number], Micros>(
+      'SELECT first_time FROM synchronizer WHERE no = (SELECT min(no) FROM synchronizer WHERE migration_id = ? + 0)',
+    )
     .pluck();
   const snapshotAt = (rest: string) =>
     db.prepare<[number, Micros], SnapshotEnd>(
@@ -172,11 +181,16 @@ export function createMovementReader(
   }
 
   /** The sums of the changes after a moment, up to the end of its interval. */
-  function changeAfter({ no: account, epochs }: Account, { interval, no }: Moment): Amounts {
+  function changeAfter(
+    { no: account, epochs }: Account,
+    { interval, no }: Moment,
+    onRows: (rows: number) => void,
+  ): Amounts {
     const sum = { unlocked: 0n, locked: 0n };
     if (no >= interval.endNo) return sum;
     for (const epoch of epochsUp(epochs, interval.firstEpoch, interval.epoch))
       for (const { unlocked, locked } of changes.iterate(epoch, account, no, interval.endNo)) {
+        onRows(1);
         sum.unlocked += BigInt(unlocked);
         sum.locked += BigInt(locked);
       }
@@ -185,16 +199,16 @@ export function createMovementReader(
 
   /**
    * The balance at a moment: what the end of its interval has, less what came in between. So movements that were not yet kept when
-   * the interval began are not needed.
+   * the interval began are not needed. `onRows` may throw where too many rows are read.
    */
-  function balanceAt(account: Account, moment: Moment): Amounts {
+  function balanceAt(account: Account, moment: Moment, onRows: (rows: number) => void = () => {}): Amounts {
     const totals = versions.at(account, moment.interval)?.totals;
-    const since = changeAfter(account, moment);
+    const since = changeAfter(account, moment, onRows);
     return { unlocked: (totals?.unlocked ?? 0n) - since.unlocked, locked: (totals?.locked ?? 0n) - since.locked };
   }
 
   /** The movements of an account after a moment, up to another. */
-  function* ownMovements(account: Account, after: Moment, to: Moment, order: Order): Generator<OwnMovement> {
+  function* ownMovements(account: Account, after: Bound, to: Bound, order: Order): Generator<OwnMovement> {
     if (after.no >= to.no) return;
     const { firstEpoch } = after.interval;
     const { epoch: lastEpoch } = to.interval;
@@ -228,7 +242,9 @@ export function createMovementReader(
   ) {
     const moved = Array.from(changes, ({ no, change }) => ({ account: accounts.ofNo(no), change }));
     const supplyChange = isLimited() ? null : moved.reduce((sum, { change }) => sum + totalOf(change), 0n);
-    return { moved: moved.sort(bySizeThenParty), supplyChange };
+    // Those whose total it left as it was are the last ones.
+    const totalsChanged = moved.filter(({ change }) => totalOf(change) !== 0n).length;
+    return { moved: moved.sort(bySizeThenParty), totalsChanged, supplyChange };
   }
 
   function complete(
@@ -236,13 +252,15 @@ export function createMovementReader(
     { updateNo, recordTime, countedAt, updateId }: UpdateRow,
     { change, after, update }: { change: Amounts; after: Amounts; update: ReturnType<typeof updateOf> },
   ): Movement {
-    const others = update.moved.filter((each) => each.account.no !== account.no && totalOf(each.change) !== 0n);
+    const { moved, totalsChanged, supplyChange } = update;
+    const first = moved.slice(0, Math.min(OTHERS_MAX + 1, totalsChanged));
+    const others = first.filter((each) => each.account.no !== account.no);
     const legs = legsOf.get(updateNo, account.no);
     return {
       ...{ updateNo, recordTime, countedAt, updateId: idText(updateId), party: account.party, change, after },
       others: others.slice(0, OTHERS_MAX).map((each) => ({ party: each.account.party, change: totalOf(each.change) })),
-      othersCount: others.length,
-      supplyChange: update.supplyChange,
+      othersCount: totalsChanged - (totalOf(change) === 0n ? 0 : 1),
+      supplyChange,
       legs: legs === undefined ? null : parseColumn<readonly MovementLeg[]>('movement_legs.legs', legs, JSON.parse),
     };
   }
@@ -292,7 +310,7 @@ export function createMovementReader(
       if (epoch === null) continue;
       const changes = [...changesOf({ ...row, epoch })];
       const isLarge = ({ change }: { readonly change: Amounts }): boolean => absolute(totalOf(change)) >= min;
-      const update = changes.some(isLarge) ? updateOf({ ...row, epoch }, changes) : { moved: [], supplyChange: null };
+      const update = changes.some(isLarge) ? updateOf({ ...row, epoch }, changes) : NOTHING_LISTED;
       for (const [place, { account, change }] of update.moved.entries()) {
         if (!isLarge({ change }) || (updateNo === after?.updateNo && place <= after.place)) continue;
         const balance = balances.get(account.no) ?? balanceAt(account, { no: updateNo, interval });
@@ -351,6 +369,8 @@ export function createMovementReader(
     statement,
   };
 }
+
+const NOTHING_LISTED = { moved: [], totalsChanged: 0, supplyChange: null };
 
 function bySizeThenParty(
   a: { readonly account: Account; readonly change: Amounts },

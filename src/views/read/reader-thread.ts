@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 import type { BalancesPart, BalancesQuestion } from '../../holdings/balance-answers.ts';
-import type { Lookup, PartyTotals, Ranking, SnapshotPlace } from '../../holdings/facts.ts';
+import type { FactKind, Facts, Lookup, PartyTotals, Ranking, SnapshotPlace } from '../../holdings/facts.ts';
 import { HoldingsFault } from '../../holdings/holdings-fault.ts';
 import type { Question } from '../../holdings/question.ts';
 import type { AnswerRules } from '../../holdings/summary-answer.ts';
@@ -19,6 +19,7 @@ export interface ReaderContract extends ThreadContract {
     readonly balances: (question: BalancesQuestion) => BalancesPart;
     readonly ranking: (place: SnapshotPlace) => Ranking;
     readonly numbered: (lookup: Lookup<'numbered owners'>) => readonly PartyTotals[];
+    readonly facts: (lookup: Lookup<FactKind>) => Facts<FactKind>;
   };
 }
 
@@ -164,6 +165,8 @@ export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }:
       read('ranking', (thread) => thread.call('ranking', place), { times: RANKING_TIMES_MAX }),
     numbered: (lookup: Lookup<'numbered owners'>, signal?: AbortSignal) =>
       read('owners by number', (thread) => thread.call('numbered', lookup), { signal }),
+    facts: <K extends FactKind>(lookup: Lookup<K>): Promise<Facts<K>> =>
+      read(lookup.kind, (thread) => thread.call('facts', lookup as never) as Promise<Facts<K>>),
     async [Symbol.asyncDispose](): Promise<void> {
       stopping = true;
       for (const read of waiting) stop(read, 'the service is stopping');

@@ -56,7 +56,7 @@ export function prepareSnapshots<P extends unknown[], Row = SnapshotRow>(
   more = '',
 ): Statement<P, Row> {
   return db.prepare<P, Row>(
-    `SELECT migration_id AS migrationId, record_time AS recordTime, s.seq AS seq, no, epoch, forced,
+    `SELECT migration_id AS migrationId, record_time AS recordTime, s.seq AS seq, no, epoch, update_no AS updateNo, forced,
        coalesce(contracts, 0) AS contracts, coalesce(owners, 0) AS owners,
        coalesce(unlocked, '0') AS unlocked, coalesce(locked, '0') AS locked, changes_digest AS changesDigest, digest ${more}
      FROM snapshot s LEFT JOIN migration USING (migration_id)

@@ -18,6 +18,7 @@ import { createInsightReaders } from './insight-reader.ts';
 import { createLockReader } from './lock-reader.ts';
 import { createMovementReader } from './movement-reader.ts';
 import { type Account, createAccountReader, createVersionReader } from './owner-versions.ts';
+import { createOwnersMovementReader } from './owners-movements.ts';
 import {
   createSnapshotReader,
   NOT_BOUNDED,
@@ -112,6 +113,9 @@ export function createFactsReader(db: Database) {
   let readLocks: ReturnType<typeof createLockReader> | undefined;
   let movementReader: ReturnType<typeof createMovementReader> | undefined;
   const movements = () => (movementReader ??= createMovementReader(db, { accounts, versions }));
+  let ownersMovementReader: ReturnType<typeof createOwnersMovementReader> | undefined;
+  const ownersMovements = () =>
+    (ownersMovementReader ??= createOwnersMovementReader(db, { accounts, movements: movements() }));
   let balanceReader: ReturnType<typeof createBalanceReader> | undefined;
   const balances = () => (balanceReader ??= createBalanceReader(db, { accounts, versions, movements: movements() }));
   const storedFollowed = db.prepare<[], { text: string | null; isFinal: number }>(
@@ -184,6 +188,10 @@ export function createFactsReader(db: Database) {
       requireUnbounded(budget);
       return movements().movements(lookup);
     },
+    'last update': () => ownersMovements().lastUpdateNo(),
+    'moved owners': ({ after, until }) => ownersMovements().moved(after, until),
+    'movements of owners': (lookup, budget) => ownersMovements().ofOwners(lookup, budget),
+    'movement place': (name, budget) => ownersMovements().place(name, budget),
     balance: (lookup, budget) => balances().balance(lookup, budget),
     balances: (lookup, budget) => {
       requireUnbounded(budget);

@@ -54,6 +54,8 @@ describe('the rows of all pages in one answer', () => {
     ['owners?migration_id=0', 2_000],
     ['top?migration_id=0&by=locked', 2_000],
     ['snapshots?migration_id=0&every=10s', 1_799],
+    // Of 500 owners in one update.
+    ['movements?migration_id=0', 2_000],
   ])('of %s are those of the pages', async (target, count) => {
     const response = await begin(`${target}&limit=all&format=csv`);
     expect(response.headers['transfer-encoding']).toBe('chunked');

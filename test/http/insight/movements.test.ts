@@ -5,6 +5,7 @@ import { buildMigration, buildStory, PEOPLE } from '../../../fixtures/story.ts';
 import { fixture } from '../../support/http/expected-answers.ts';
 import { makeDataDirectory, openHoldings } from '../../support/http/holdings-service.ts';
 import { allRows, askTable, type Row, readTable } from '../../support/http/table-pages.ts';
+import { eventLogs, withEventLogs } from '../../support/ledger/event-log.ts';
 import { importsOfOne } from '../../support/ledger/history.ts';
 import { oddLedger } from '../../support/ledger/options.ts';
 import { foldMovements, type MovementHistory, statementRows } from '../../support/ledger/oracle-movements.ts';
@@ -203,6 +204,27 @@ test('the pages of a question never show a later update, and are of their own di
   expect(await faultOf(another.app, `${V1}/movements`, { after: firsts[0]![1].next })).toMatch(
     /^400 after: given a token of /,
   );
+});
+
+test('have what the ledger says of them, where it says something', async () => {
+  const lines = linesOf(
+    parseLedger(`00:01 : +a alice 10\n00:02 : -a ; +b bob 4 ; +c alice 6\n00:03 : -c ; +d alice 6 locked`),
+    'scan',
+  );
+  const said = [eventLogs('alice a>b,c : -4 bob lunch'), eventLogs('alice c>d')];
+  const feed = directory.writeLines('feed', [
+    lines[0]!,
+    ...lines.slice(1).map((line, i) => withEventLogs(line, said[i]!)),
+  ]);
+  await replayInto(directory.at('data'), [feed]);
+  using service = openHoldings(directory.at('data'));
+  const rows = await allRows(service.app, `${V1}/movements`, {});
+  expect(rows.map(({ party_id, legs }) => [String(party_id).split('::')[0], legs])).toEqual([
+    ['alice', []],
+    ['alice', [{ side: 'sender', counterparty: partyOf('bob'), amount: '4.0000000000', reason: 'lunch' }]],
+    ['bob', null],
+    ['alice', null],
+  ]);
 });
 
 test('without an update other than imports there are none', async () => {
