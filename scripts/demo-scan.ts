@@ -58,7 +58,7 @@ interface Status {
 interface Snapshot {
   readonly record_time: string;
   readonly owners: number;
-  readonly total_unlocked_coin: string;
+  readonly unlocked: string;
 }
 
 async function demonstrate(folder: string, stopping: DemoStop): Promise<void> {
@@ -118,7 +118,7 @@ async function demonstrate(folder: string, stopping: DemoStop): Promise<void> {
       stopping,
     );
     shown = newest.record_time;
-    console.log(`   ${shown}  ${newest.owners} owners  ${newest.total_unlocked_coin} unlocked`);
+    console.log(`   ${shown}  ${newest.owners} owners  ${newest.unlocked} unlocked`);
   }
 
   say(`Of a real network it is one line too:

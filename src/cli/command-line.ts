@@ -26,6 +26,9 @@ const COMMANDS: Readonly<Record<string, () => Promise<CliCommand | CommandGroup>
   history: async () => (await import('./table-commands.ts')).historyCommand,
   top: async () => (await import('./table-commands.ts')).topCommand,
   owners: async () => (await import('./table-commands.ts')).ownersCommand,
+  movements: async () => (await import('./table-commands.ts')).movementsCommand,
+  statement: async () => (await import('./table-commands.ts')).statementCommand,
+  locks: async () => (await import('./table-commands.ts')).locksCommand,
   status: async () => (await import('./status.ts')).statusCommand,
   verify: async () => (await import('./verify.ts')).verifyCommand,
   compare: async () => (await import('./compare.ts')).compareCommand,
@@ -156,10 +159,14 @@ function failureLine(error: unknown, help: string): string {
   const message = error instanceof Error ? error.message : String(error);
   const line = safeText(message.trim().replaceAll(/\s*\n\s*/g, ' '));
   if (error instanceof CommanderError) return `${line.replaceAll(/^error: |\.$/g, '')}; see ${help}`;
-  if (exitCodeOf(error) !== EXIT.noSnapshot) return line;
+  if (!(error instanceof HoldingsFault) || !isAboutSnapshots(error)) return line;
   const seal = '; one is sealed once the feed goes past the next grid time, or by `holdfast replay FILE --seal`';
-  const advice = error instanceof HoldingsFault && error.code === 'no_snapshot_in' ? seal : '';
+  const advice = error.code === 'no_snapshot_in' ? seal : '';
   return `${line}${advice}; \`holdfast snapshots\` lists those there are`;
+}
+
+function isAboutSnapshots({ code }: HoldingsFault): boolean {
+  return FAULT_KINDS[code] === 'missing' && code !== 'no_update' && code !== 'no_such_time';
 }
 
 /** A fault of the machine as an error that says what to do about it; any other error as it is. */

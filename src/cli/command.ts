@@ -16,7 +16,7 @@ export const SETTINGS_OF_EVERY_COMMAND: readonly SettingKey[] = ['data', 'logLev
 /** The parts of the process that a command uses. Data goes to `stdout`, everything else to `stderr`. */
 export interface Terminal {
   readonly env: NodeJS.ProcessEnv;
-  readonly stdout: Writable & { readonly isTTY?: boolean };
+  readonly stdout: Writable & { readonly isTTY?: boolean; readonly columns?: number };
   readonly stderr: Writable & { readonly isTTY?: boolean; readonly columns?: number };
   /** From this call on, SIGINT and SIGTERM abort the returned signal; a second one ends the process. */
   readonly stopSignal: () => AbortSignal;
@@ -53,14 +53,14 @@ export interface Invocation {
   readonly logger: Logger;
 }
 
-/** The value of an option's text; null where it is not given. Throws a Refusal for a text that is no such value. */
+/** The value of an option's text, or of several with commas between; null where it is not given. Throws a Refusal for a text that is no such value. */
 export function parseOption<Value>(
   options: Invocation['options'],
   name: string,
   { parse, expected }: { readonly parse: (text: string) => Value | null; readonly expected: string },
 ): Value | null {
-  const text = options[name] as string | undefined;
-  if (text === undefined) return null;
+  if (options[name] === undefined) return null;
+  const text = [options[name]].flat().join();
   const value = parse(text);
   if (value === null) throw new Refusal(`--${name}: given ${showGiven(text)}, expected ${expected}`);
   return value;

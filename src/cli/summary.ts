@@ -54,6 +54,6 @@ function summaryText(found: Summary): string {
   const round =
     'computed_as_of_round' in found ? `, fees as of round ${JSON.stringify(found.computed_as_of_round)}` : '';
   const columns = Object.keys(found.summaries[0] ?? { party_id: '' });
-  const table = rowsForPeople(columns, found.summaries, /^(total|accumulated)_|_holdings$/g);
+  const table = rowsForPeople(columns, found.summaries, { parts: /^(total|accumulated)_|_holdings$/g });
   return `migration ${found.migration_id}, snapshot ${found.record_time}${round}\n\n${table}`;
 }

@@ -1,7 +1,11 @@
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { z } from 'zod';
+import type { HoldingsStore } from '../holdings/facts.ts';
+import { HoldingsFault } from '../holdings/holdings-fault.ts';
 import { answerTable } from '../holdings/table-answers.ts';
 import {
+  type Given,
   LIMIT_DEFAULT,
   LIMIT_MAX,
   nextQuestion,
@@ -11,25 +15,45 @@ import {
   type TableName,
   type TableQuestion,
 } from '../holdings/table-question.ts';
-import { csvText, LISTED_COLUMNS, listedRow, type Table, tableBody, tableText } from '../holdings/table-rows.ts';
+import {
+  csvText,
+  LISTED_COLUMNS,
+  listedRow,
+  type Row,
+  type Table,
+  tableBody,
+  tableText,
+} from '../holdings/table-rows.ts';
+import { TABLE_OPERATIONS } from '../http/table-operations.ts';
+import { isObject } from '../json/untrusted.ts';
+import { parseRequestTime } from '../ledger/time.ts';
 import { Refusal } from '../refusal.ts';
+import { askHoldfast } from '../service/compare-digests.ts';
 import { showGiven } from '../show-given.ts';
 import { createRankings } from '../views/read/server-answers.ts';
 import { openViewsStore } from '../views/read/views-store.ts';
-import { type CliCommand, formOf, type Invocation, parseOption } from './command.ts';
+import { addressOf, type CliCommand, formOf, type Invocation, parseOption } from './command.ts';
+import { tableForPeople } from './table-for-people.ts';
 import { rowsForPeople } from './terminal.ts';
 
 /** The options that are parameters of a table: with the name of a value, and what the help says. */
 const OPTIONS: Readonly<Partial<Record<ParameterName, readonly [option: string, value: string, help: string]>>> = {
-  party: ['owner', 'PARTY', 'whose totals'],
-  migration_id: ['migration', 'N', 'migration of the snapshots (default: the newest that has any)'],
+  party: ['owner', 'PARTY', 'party id of the owner'],
+  migration_id: ['migration', 'N', 'migration (default: the newest with a snapshot or update)'],
   record_time: ['at', 'TIME', 'the snapshot at or before this time, RFC 3339 (default: the newest)'],
-  from: ['from', 'TIME', 'from this time on (default: the first snapshot)'],
-  to: ['to', 'TIME', 'up to this time (default: the newest snapshot)'],
+  from: ['from', 'TIME', 'from this time on, RFC 3339 (default: the beginning)'],
+  to: ['to', 'TIME', 'up to this time (default: the end)'],
   every: ['every', 'D', 'time between two points, such as 1h or 1d (default: one that gives at most 1000 points)'],
   by: ['by', 'AMOUNT', 'order by this amount: total, unlocked or locked (default: total)'],
   prefix: ['prefix', 'TEXT', 'only owners whose party id begins so'],
+  kind: ['kind', 'KIND...', 'only movements of these kinds: in, out, lock, unlock'],
+  order: ['order', 'ORDER', 'newest first (desc) or oldest first (asc) (default: desc)'],
 };
+const PERIOD_OPTION = [
+  'every',
+  'D',
+  'length of a period: 1h, 1d, 1w, 1mo, all or another duration (default: 1d)',
+] as const;
 
 export const historyCommand = tableCommand('history', {
   summary: "Print an owner's totals over time, from the data directory",
@@ -49,6 +73,35 @@ export const ownersCommand = tableCommand('owners', {
   examples: ['holdfast owners --prefix alice', 'holdfast owners --at 2025-02-14T15:00:00Z --csv'],
 });
 
+export const movementsCommand = tableCommand('movements', {
+  summary: 'Print what each update changed of an owner, from the data directory or a running service',
+  examples: [
+    'holdfast movements --owner alice::1220ab --kind in --limit 20',
+    'holdfast movements --owner alice::1220ab --from 2026-10-01T00:00:00Z --order asc --csv',
+    'holdfast movements --owner alice::1220ab --url http://127.0.0.1:8080',
+  ],
+  mayAskService: true,
+});
+
+export const statementCommand = tableCommand('statement', {
+  summary:
+    'Print opening, received, sent and closing of an owner for each period, from the data directory or a service',
+  examples: [
+    'holdfast statement --owner alice::1220ab --month 2026-10',
+    'holdfast statement --owner alice::1220ab --every 1mo --csv',
+  ],
+  mayAskService: true,
+});
+
+export const locksCommand = tableCommand('locks', {
+  summary: 'Print the locked coins of an owner in the order in which they unlock, from the data directory or a service',
+  examples: [
+    'holdfast locks --owner alice::1220ab',
+    'holdfast locks --owner alice::1220ab --at 2026-10-01T00:00:00Z --json',
+  ],
+  mayAskService: true,
+});
+
 export const snapshotsCommand: CliCommand = {
   usage: 'snapshots',
   summary: 'List the sealed snapshots, from the data directory',
@@ -61,46 +114,55 @@ export const snapshotsCommand: CliCommand = {
     if (form === 'json') terminal.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
     else if (form === 'csv') terminal.stdout.write(csvText({ columns: LISTED_COLUMNS, rows }, true));
     else {
-      terminal.stdout.write(rowsForPeople(LISTED_COLUMNS, rows, /^total_(?!coin)|_id$/g));
+      terminal.stdout.write(rowsForPeople(LISTED_COLUMNS, rows, { parts: /_id$/g }));
     }
   },
 };
 
-/** A command that prints from the data directory what an operation of /holdfast/v1 answers. */
+/** A command that prints what an operation of /holdfast/v1 answers: of the data directory, or of a service. */
 function tableCommand(
   table: TableName,
-  { summary, examples }: { readonly summary: string; readonly examples: readonly string[] },
+  {
+    summary,
+    examples,
+    mayAskService = false,
+  }: { readonly summary: string; readonly examples: readonly string[]; readonly mayAskService?: boolean },
 ): CliCommand {
   const { parameters, paged } = TABLES[table];
+  const isStatement = table === 'statement';
   return {
     usage: table,
     summary,
     examples,
     addOptions(command) {
       for (const name of parameters) {
-        const [option, value, help] = OPTIONS[name]!;
+        const [option, value, help] = isStatement && name === 'every' ? PERIOD_OPTION : OPTIONS[name]!;
         if (name === 'party') command.requiredOption(`--${option} <${value}>`, help);
         else command.option(`--${option} <${value}>`, help);
       }
+      if (isStatement) command.option('--month <MONTH>', 'a calendar month in UTC, such as 2026-10, by day');
       if (paged) command.option('--limit <N>', `number of rows (default: ${LIMIT_DEFAULT}; all of them with --csv)`);
+      if (mayAskService) command.option('--url <URL>', 'ask a running service, instead of --data');
       return command.option('--json', 'print JSON for programs, as over HTTP').option('--csv', 'print CSV');
     },
-    run: async ({ options, config, terminal: { stdout, stderr } }) => {
+    run: async ({ options, config, terminal: { stdout, stderr, stopSignal } }) => {
       const form = formOf(options);
       const rowsMax = limitOf(options);
       const given = parameters.map((name) => [name, parseOption(options, OPTIONS[name]![0], parameter(name, table))]);
-      const query = Object.fromEntries(given);
-      const question = { table, query: { ...query, limit: 0, after: null } } as unknown as TableQuestion;
-      using store = openViewsStore(config.dataDir);
-      const ranked = createRankings().over(store, (place) => store.facts({ kind: 'ranking', ...place }));
-      const pages = pagesOf(question, rowsMax, (page) => answerTable(page, ranked));
-      if (form === 'csv') await print(csvOf(pages, table), stdout);
-      else {
-        const found = await joined(pages);
-        stdout.write(form === 'json' ? `${JSON.stringify(tableBody(found), null, 2)}\n` : tableForPeople(found));
-        if (form === 'people' && typeof found.next === 'string')
-          stderr.write('holdfast: there are more rows; --limit asks for as many, --csv prints all\n');
-      }
+      const query = { ...Object.fromEntries(given), ...monthOf(options), limit: 0, after: null };
+      const question = { table, query } as unknown as TableQuestion;
+      using opened = new DisposableStack();
+      const ask =
+        options.url === undefined
+          ? askStore(question, opened.use(openViewsStore(config.dataDir)))
+          : askService(question, addressOf('--url', options.url as string), stopSignal());
+      const pages = pagesOf(rowsMax, ask);
+      if (form === 'csv') return await print(csvOf(pages, table), stdout);
+      const found = await joined(pages);
+      if (form === 'json') stdout.write(`${JSON.stringify(tableBody(found), null, 2)}\n`);
+      else stdout.write(tableForPeople(table, found, stdout.isTTY === true ? stdout.columns : undefined));
+      if (form === 'people' && typeof found.next === 'string')
+        stderr.write('holdfast: there are more rows; --limit asks for as many, --csv prints all\n');
     },
   };
 }
@@ -115,18 +177,83 @@ function limitOf({ limit, json, csv }: Invocation['options']): number {
   throw new Refusal(`--limit: given ${showGiven(limit)}, expected ${expected}`);
 }
 
-async function* pagesOf(
-  question: TableQuestion,
-  rowsMax: number,
-  ask: (question: TableQuestion) => Promise<Table>,
-): AsyncGenerator<Table> {
+/** The range of a statement that is named by its month. */
+function monthOf({ month, from, to }: Invocation['options']): Partial<Given<'from' | 'to'>> {
+  if (month === undefined) return {};
+  if (from !== undefined || to !== undefined)
+    throw new Refusal('--month: given with --from or --to, expected the month alone');
+  const [, year, number] = /^(\d{4})-(\d\d)$/.exec(month as string) ?? [];
+  const next = Number(number) === 12 ? [Number(year) + 1, 1] : [year, Number(number) + 1];
+  const [first, last] = [[year, number], next].map(([y, m]) =>
+    parseRequestTime(`${String(y).padStart(4, '0')}-${String(m).padStart(2, '0')}-01T00:00:00Z`),
+  );
+  if (first && last) return { from: first, to: last };
+  throw new Refusal(`--month: given ${showGiven(month)}, expected a month such as 2026-10`);
+}
+
+/** Answers with the page of so many rows behind a token, or with the first page. */
+type Ask = (limit: number, after: string | null) => Promise<Table>;
+
+function askStore(question: TableQuestion, store: HoldingsStore): Ask {
+  const ranked = createRankings().over(store, (place) => store.facts({ kind: 'ranking', ...place }));
+  return (limit, after) => {
+    const { table, query } = after === null ? question : nextQuestion(question, after);
+    return answerTable({ table, query: { ...query, limit } } as TableQuestion, ranked);
+  };
+}
+
+const ANSWER_MS_MAX = 30_000;
+/** Of these, one answer is some hundred kilobytes. */
+const SERVICE_ROWS_MAX = 500;
+
+/** Asks a running service of this version, by the operation of the table. */
+function askService({ table, query }: TableQuestion, base: URL, stop: AbortSignal): Ask {
+  const { path, answer: schema } = TABLE_OPERATIONS.find((each) => each.table === table)!;
+  const { parameters, paged } = TABLES[table];
+  const given = query as Partial<Given<ParameterName>>;
+  const url = new URL(base);
+  url.pathname = url.pathname.replace(/\/*$/, path.replace('{party}', encodeURIComponent(given.party ?? '')));
+  for (const name of parameters)
+    if (name !== 'party' && given[name] !== null) url.searchParams.set(name, parameter(name, table).print(given[name]));
+  const [rowsName, rowsSchema] = Object.entries((schema as z.ZodObject).shape).find(isOfRows)!;
+  const columns = Object.keys(rowsSchema.element.shape);
+  return async (limit, after) => {
+    if (paged) url.searchParams.set('limit', String(Math.min(limit, SERVICE_ROWS_MAX)));
+    if (after !== null) url.searchParams.set('after', after);
+    const { status, answer } = await askHoldfast(url, AbortSignal.any([stop, AbortSignal.timeout(ANSWER_MS_MAX)]));
+    const said = isObject(answer) && typeof answer.error === 'string' ? answer.error : null;
+    if (status === 400 && said !== null) throw new Refusal(said);
+    // A time or a migration that it does not have, as of a directory.
+    if (status === 404 && said !== null) throw new HoldingsFault('no_such_time', said);
+    if (!schema.safeParse(answer).success)
+      throw new Error(
+        `${url}: answers ${status}${said === null ? '' : ` (${showGiven(said)})`}, expected a Holdfast of this version`,
+      );
+    const { [rowsName]: rows, next_page_token: next, ...head } = answer as Record<string, unknown>;
+    return {
+      head,
+      rowsName,
+      columns,
+      rows: rows as readonly Row[],
+      ...(paged ? { next: next as string | null } : {}),
+      fixed: false,
+      about: [],
+    };
+  };
+}
+
+function isOfRows(field: [string, unknown]): field is [string, z.ZodArray<z.ZodObject>] {
+  return field[1] instanceof z.ZodArray;
+}
+
+async function* pagesOf(rowsMax: number, ask: Ask): AsyncGenerator<Table> {
   let left = rowsMax;
-  for (let next: TableQuestion | null = question; next !== null; ) {
-    const limit = Math.min(left, LIMIT_MAX);
-    const page: Table = await ask({ ...next, query: { ...next.query, limit } } as TableQuestion);
+  for (let after: string | null = null, isLast = false; !isLast; ) {
+    const page: Table = await ask(Math.min(left, LIMIT_MAX), after);
     yield page;
     left -= page.rows.length;
-    next = typeof page.next === 'string' && left > 0 ? nextQuestion(question, page.next) : null;
+    after = page.next ?? null;
+    isLast = after === null || left <= 0;
   }
 }
 
@@ -136,13 +263,8 @@ async function joined(pages: AsyncIterable<Table>): Promise<Table> {
   return { ...all.at(-1)!, rows: all.flatMap(({ rows }) => rows) };
 }
 
-function tableForPeople({ head, columns, rows }: Table): string {
-  const facts = Object.entries(head).map(([name, value]) => `${name.replaceAll('_', ' ')} ${value}`);
-  return `${facts.join(', ')}\n\n${rowsForPeople(columns, rows, /^total_|_holdings$/g)}`;
-}
-
 /** As its reader takes it, who may go away before the end. */
-async function print(texts: AsyncIterable<string>, stdout: Writable): Promise<void> {
+async function print(texts: AsyncIterable<string>, stdout: Writable): Promise<undefined> {
   await pipeline(texts, stdout, { end: false }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE' && !stdout.destroyed) throw error;
   });

@@ -28,6 +28,8 @@ export function safeBytes(bytes: Buffer): string {
   ).join('');
 }
 
+const GAP = '  ';
+
 /** Rows under a header, columns two spaces apart, numbers aligned to the right. The cells are made safe for a terminal. */
 export function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
   const [names = [], ...safeRows] = [header, ...rows].map((cells) => cells.map(safeText));
@@ -37,21 +39,85 @@ export function formatTable(header: readonly string[], rows: readonly (readonly 
     const isNumeric = cells.length > 0 && cells.every((cell) => /^-?\d+(\.\d+)?$/.test(cell));
     return (cell: string): string => (isNumeric ? cell.padStart(width) : cell.padEnd(width));
   });
-  const line = (cells: readonly string[]): string => cells.map((cell, i) => columns[i]!(cell)).join('  ');
+  const line = (cells: readonly string[]): string => cells.map((cell, i) => columns[i]!(cell)).join(GAP);
   return [names, ...safeRows].map((cells) => `${line(cells).trimEnd()}\n`).join('');
 }
 
-/** Under the names of the columns without the parts that people do not need. */
+/** How rows are shown to people. */
+interface ForPeople {
+  /** What the names of columns are shown without. */
+  readonly parts?: RegExp | string;
+  /** The characters of a line of the terminal; absent where the reader is no terminal, and then all is shown whole. */
+  readonly width?: number | undefined;
+  /** Columns that a terminal too narrow is not shown, the first of these before the second. */
+  readonly leftOut?: readonly string[];
+}
+
+/** Rows under the names of the columns, on a terminal without empty columns and fractions of seconds, and with ids cut to fit it. */
 export function rowsForPeople(
   columns: readonly string[],
   rows: readonly Readonly<Record<string, unknown>>[],
-  parts: RegExp,
+  { parts = '', width, leftOut = [] }: ForPeople = {},
 ): string {
-  const header = columns.map((name) => name.replace(parts, '').replaceAll('_', ' '));
-  return formatTable(
-    header,
-    rows.map((row) => columns.map((name) => String(row[name] ?? ''))),
-  );
+  const all = columns.map((name): Column => {
+    const head = name.replace(parts, '').replaceAll('_', ' ');
+    return { name, texts: [head, ...rows.map((row) => safeText(String(row[name] ?? '')))] };
+  });
+  const filled = all.filter(({ texts }) => rows.length === 0 || texts.some((text, i) => i > 0 && text !== ''));
+  const shown = width === undefined ? all : fitted(filled.map(withoutFractions), width, leftOut);
+  const [header = [], ...lines] = [0, ...rows.keys()].map((_, i) => shown.map(({ texts }) => texts[i]!));
+  return formatTable(header, lines);
+}
+
+interface Column {
+  readonly name: string;
+  /** The head, and a text for each row, safe for a terminal. */
+  readonly texts: readonly string[];
+}
+
+const CUT_COLUMNS = ['party_id', 'with', 'holders', 'context', 'contract_id', 'update_id'];
+const CUT_CHARS_MIN = 10;
+
+/** The columns that fit a line, those of ids cut in the middle. Amounts are never cut, so that a line may still be too long. */
+function fitted(columns: readonly Column[], width: number, leftOut: readonly string[]): readonly Column[] {
+  const leastOf = (column: Column): number =>
+    CUT_COLUMNS.includes(column.name) ? Math.min(widthOf(column), CUT_CHARS_MIN) : widthOf(column);
+  let room = columns.reduce((left, column) => left - GAP.length - leastOf(column), width + GAP.length);
+  const [first, ...others] = leftOut;
+  if (room < 0 && first !== undefined) {
+    const kept = columns.filter(({ name }) => name !== first);
+    return fitted(kept, width, others);
+  }
+  const cut = columns.filter(({ name }) => CUT_COLUMNS.includes(name)).sort((a, b) => widthOf(a) - widthOf(b));
+  const widths = new Map<Column, number>();
+  for (const [i, column] of cut.entries()) {
+    const least = leastOf(column);
+    const more = Math.min(widthOf(column) - least, Math.max(0, Math.floor(room / (cut.length - i))));
+    widths.set(column, least + more);
+    room -= more;
+  }
+  return columns.map((column) => {
+    const most = widths.get(column);
+    return most === undefined ? column : { ...column, texts: column.texts.map((text) => cutInside(text, most)) };
+  });
+}
+
+function widthOf({ texts }: Column): number {
+  return texts.reduce((most, text) => Math.max(most, text.length), 0);
+}
+
+/** Two thirds of what stays are the beginning. */
+export function cutInside(text: string, most: number): string {
+  if (text.length <= most) return text;
+  const end = Math.floor((most - 1) / 3);
+  return `${text.slice(0, most - 1 - end)}\u2026${text.slice(text.length - end)}`;
+}
+
+/** Times in whole seconds; as dates where all are midnights. */
+function withoutFractions({ name, texts: [head, ...texts] }: Column): Column {
+  const times = texts.map((text) => text.replace(/^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)\.\d+Z$/, '$1Z'));
+  const areDates = times.every((time) => /^\d{4}-\d\d-\d\dT00:00:00Z$/.test(time));
+  return { name, texts: [head!, ...(areDates ? times.map((time) => time.slice(0, 'yyyy-mm-dd'.length)) : times)] };
 }
 
 export type Fact = readonly [name: string, value: string | number | null];

@@ -1,8 +1,39 @@
 import type { Micros } from '../ledger/time.ts';
+import type { Amounts } from './movement-facts.ts';
 
 /** The kinds of fact that balances and locks are answered from. */
 export interface BalanceFactKinds {
+  balance: { lookup: BalanceLookup; facts: BalanceFacts };
+  /** Of all owners at the first time, then at the next. */
+  balances: { lookup: BalancesLookup; facts: readonly Amounts[] };
   locks: { lookup: LocksLookup; facts: LocksFacts };
+}
+
+export interface BalanceLookup {
+  /** One with an update. */
+  readonly migrationId: number;
+  readonly party: string;
+  /** A counted time from which on movements are kept, or of a snapshot; null: the time reached. */
+  readonly at: Micros | null;
+}
+
+export interface BalanceFacts extends Amounts {
+  readonly at: Micros;
+  /** The counted time reached. */
+  readonly appliedTo: Micros;
+  /** Null between snapshots. */
+  readonly contracts: number | null;
+  /** The time of the newest snapshot up to then; null before the first. */
+  readonly snapshot: Micros | null;
+  /** Null where not all of them are kept. */
+  readonly movementsSinceSnapshot: number | null;
+}
+
+export interface BalancesLookup extends Pick<BalanceLookup, 'migrationId'> {
+  readonly at: readonly Micros[];
+  readonly owners: readonly string[];
+  /** The number of the last update that counts. */
+  readonly untilNo: number;
 }
 
 /** A locked coin that is active at a snapshot. */

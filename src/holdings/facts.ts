@@ -155,8 +155,10 @@ export interface TableFactKinds {
 export interface StreamFactKinds {
   /** The snapshot that was sealed last, of any migration; null before the first. */
   'last sealed': { lookup: unknown; facts: SealedSnapshot | null };
-  /** The number of a snapshot in the order of sealing; null where there is no such snapshot. */
-  'sealed place': { lookup: { migrationId: bigint; recordTime: bigint }; facts: number | null };
+  /** The snapshot of exactly that time; null where there is none. */
+  'sealed snapshot': { lookup: { migrationId: bigint; recordTime: bigint }; facts: SealedSnapshot | null };
+  /** Whether the time of a migration is past that one, or never will be: what is not known of that time will not come. */
+  'time passed': { lookup: { migrationId: bigint; recordTime: bigint }; facts: boolean };
   /** The snapshots of all migrations after one number and up to another, in the order of sealing. */
   'sealed snapshots': {
     lookup: { after: number; until: number; rows: number };
@@ -171,6 +173,8 @@ export interface StreamFactKinds {
 /** A snapshot with its number in the order of sealing, over all migrations: 1, 2, 3 and so on. */
 export interface SealedSnapshot extends Snapshot {
   readonly no: number;
+  /** The number of the last update before it, of any migration; 0 where the store keeps no updates. */
+  readonly updateNo: number;
 }
 
 /** A migration that has a snapshot; by default the newest such one. */
@@ -181,6 +185,8 @@ export interface SealedMigration {
   readonly dso: string | null;
   /** When it began with the active contracts of a node; null where it began with updates. */
   readonly importedAt: Micros | null;
+  /** The counted time from which movements are kept; null: from the beginning, or none are, as in PostgreSQL. */
+  readonly movementsSince: Micros | null;
   readonly oldest: Snapshot;
   readonly newest: Snapshot;
 }

@@ -3,7 +3,14 @@ import { formatPeriodLength } from '../ledger/duration.ts';
 import { formatTime, type Micros } from '../ledger/time.ts';
 import type { HoldingsStore } from './facts.ts';
 import { HoldingsFault, unknownToken } from './holdings-fault.ts';
-import { type Amounts, type Movement, movementKind, type Period, type UpdateHistory } from './movement-facts.ts';
+import {
+  type Amounts,
+  type Movement,
+  movementKind,
+  type OwnersMovement,
+  type Period,
+  type UpdateHistory,
+} from './movement-facts.ts';
 import { periodEnds } from './statement.ts';
 import {
   type AllMovementsQuery,
@@ -157,8 +164,13 @@ export function movementRow({ change, after, ...movement }: Movement): Row {
     others_count: movement.othersCount,
     minted: supplyChange === null ? null : formatAmount(supplyChange > 0n ? supplyChange : 0n),
     burned: supplyChange === null ? null : formatAmount(supplyChange < 0n ? -supplyChange : 0n),
-    legs: legs?.map((leg) => ({ ...leg, amount: formatAmount(leg.amount) })) ?? null,
+    legs,
   };
+}
+
+/** The data of a movement's event. */
+export function movementEvent(movement: OwnersMovement): Row {
+  return { migration_id: movement.migrationId, party_id: movement.party, ...movementRow(movement) };
 }
 
 export function balanceFields({ unlocked, locked }: Amounts): Row {

@@ -52,8 +52,8 @@ export interface MovementLeg {
   readonly side: 'sender' | 'receiver';
   /** Null where the ledger names none. */
   readonly counterparty: string | null;
-  /** In 1e-10 units. */
-  readonly amount: bigint;
+  /** With ten decimals. */
+  readonly amount: string;
   readonly reason: string | null;
 }
 
@@ -64,7 +64,7 @@ export function movementKind({ unlocked, locked }: Amounts): MovementKind {
 }
 
 /** The kinds of fact that movements are answered from. Times are counted times. */
-export interface MovementFactKinds {
+export interface MovementFactKinds extends MovementStreamFactKinds {
   /** Null where the migration has no update other than imports. Null: the newest that has one. */
   'update history': { lookup: { migrationId: bigint | null }; facts: UpdateHistory | null };
   movements: { lookup: MovementsLookup; facts: readonly Movement[] };
@@ -130,4 +130,46 @@ export interface MovementsLookup extends TimesBetween {
   readonly after: number | null;
   readonly untilNo: number;
   readonly rows: number;
+}
+
+/** The kinds of fact that streams of movements are made of. Updates are of all migrations, in the order of their numbers. */
+interface MovementStreamFactKinds {
+  /** The number of the newest update; 0 before the first. */
+  'last update': { lookup: unknown; facts: number };
+  /** Who has movements in the updates after a number, up to another one or, where these are many, up to `to`. */
+  'moved owners': {
+    lookup: { after: number; until: number };
+    facts: { readonly to: number; readonly owners: readonly string[] };
+  };
+  /** In the order of the updates; fewer than `rows` where these are all. */
+  'movements of owners': { lookup: OwnersMovementsLookup; facts: readonly OwnersMovement[] };
+  /** Null where there is no such movement. */
+  'movement place': { lookup: MovementName; facts: KnownMovement | null };
+}
+
+/** A place in the order of movements. */
+export type MovementPlace = Pick<PlacedMovement, 'updateNo' | 'place'>;
+
+export interface OwnersMovementsLookup {
+  readonly owners: readonly string[];
+  /** Where the first may be. */
+  readonly from: MovementPlace;
+  /** The number of the last update, inclusive. */
+  readonly until: number;
+  readonly rows: number;
+}
+
+export type OwnersMovement = PlacedMovement & { readonly migrationId: number };
+
+/** What names a movement on the ledger. Its record time may be of any year. */
+export interface MovementName {
+  readonly migrationId: bigint;
+  readonly recordTime: bigint;
+  readonly updateId: string;
+  readonly party: string;
+}
+
+export interface KnownMovement extends MovementPlace {
+  /** The number of the last snapshot that was sealed before it; 0 for none. */
+  readonly sealedBefore: number;
 }

@@ -1,10 +1,11 @@
 import { formatAmount } from '../ledger/amount.ts';
 import { formatDuration } from '../ledger/duration.ts';
 import { formatTime, type Micros, parseLedgerTime } from '../ledger/time.ts';
+import { balanceTable } from './balance-answers.ts';
 import type { ChangesFacts, HoldingsStore, Order, SealedMigration, Snapshot } from './facts.ts';
 import { HoldingsFault, requireFollowed, snapshotFault, unknownToken } from './holdings-fault.ts';
 import { locksTable } from './lock-answers.ts';
-import { allMovementsTable, movementsTable, statementTable } from './movement-answers.ts';
+import { allMovementsTable, movementsSince, movementsTable, statementTable } from './movement-answers.ts';
 import { type Grid, isPartial, multiplesWithin, pointsOver, requireMultiple } from './snapshot-grid.ts';
 import {
   type ChangesQuery,
@@ -49,6 +50,8 @@ export async function answerTable(question: TableQuestion, store: HoldingsStore)
       return topTable(question.query, store);
     case 'movements':
       return movementsTable(question.query, store);
+    case 'balance':
+      return balanceTable(question.query, store);
     case 'statement':
       return statementTable(question.query, store);
     case 'all movements':
@@ -77,6 +80,7 @@ async function snapshotsTable(query: SnapshotsQuery, store: HoldingsStore): Prom
     period: formatDuration(periodUs),
     dso,
     seeded_at: importedAt === null ? null : formatTime(importedAt),
+    ...movementsSince(migration),
   };
   return {
     head,
@@ -131,7 +135,7 @@ async function topTable(query: TopQuery, store: HoldingsStore): Promise<Table> {
   const supply = unlocked + locked;
   const time = formatTime(recordTime);
   return {
-    head: { record_time: time, migration_id: migrationId, by, owners_total: owners, total_coin: formatAmount(supply) },
+    head: { record_time: time, migration_id: migrationId, by, owners_total: owners, total: formatAmount(supply) },
     rowsName: 'owners',
     columns: RANKED_COLUMNS,
     rows: rows.map((owner, i) => rankedRow(owner, { rank: skipped + i + 1, by, supply })),

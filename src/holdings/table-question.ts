@@ -59,6 +59,7 @@ interface Values {
   readonly party: string;
   readonly migration_id: bigint;
   readonly record_time: bigint;
+  readonly at: bigint;
   readonly from: bigint;
   readonly to: bigint;
   /** In microseconds. */
@@ -89,10 +90,12 @@ export const PARAMETERS: { readonly [Name in ParameterName]: Parameter<Values[Na
     parse: parseInt64,
     print: String,
     expected: 'an integer from -9223372036854775808 to 9223372036854775807',
-    description: 'The newest migration that has a snapshot, of movements that has an update, unless given.',
+    description:
+      'The newest migration that has a snapshot, of balances and movements that has an update, unless given.',
     schema: { type: 'integer', format: 'int64' },
   },
   record_time: time('The newest snapshot at or before this time; the newest one unless given.'),
+  at: time('Any time that was reached; the time reached now unless given.'),
   from: time('Inclusive; from the first snapshot, or update, on unless given.'),
   to: time('Inclusive; up to the newest snapshot, or update, unless given.'),
   every: {
@@ -170,6 +173,7 @@ export type OwnersQuery = Given<'migration_id' | 'record_time' | 'prefix'> & Pag
 export type HistoryQuery = Given<'migration_id' | 'from' | 'to' | 'every'> & Pick<Values, 'party'>;
 export type ChangesQuery = Given<'migration_id' | 'from' | 'to' | 'order'> & Pick<Values, 'party'> & Paged;
 export type MovementsQuery = Given<'migration_id' | 'from' | 'to' | 'kind' | 'order'> & Pick<Values, 'party'> & Paged;
+export type BalanceQuery = Given<'migration_id' | 'at'> & Pick<Values, 'party'>;
 export type StatementQuery = Given<'migration_id' | 'from' | 'to'> &
   Pick<Values, 'party'> & { readonly every: PeriodLength | null };
 export type AllMovementsQuery = Given<'migration_id' | 'from' | 'to' | 'min'> & Paged;
@@ -184,6 +188,7 @@ export type TableQuestion =
   | { readonly table: 'changes'; readonly query: ChangesQuery }
   | { readonly table: 'top'; readonly query: TopQuery }
   | { readonly table: 'movements'; readonly query: MovementsQuery }
+  | { readonly table: 'balance'; readonly query: BalanceQuery }
   | { readonly table: 'statement'; readonly query: StatementQuery }
   | { readonly table: 'all movements'; readonly query: AllMovementsQuery }
   | { readonly table: 'locks'; readonly query: LocksQuery };
@@ -200,6 +205,7 @@ export const TABLES: Readonly<
   changes: { parameters: ['party', 'migration_id', 'from', 'to', 'order'], paged: true },
   top: { parameters: ['migration_id', 'record_time', 'by'], paged: true },
   movements: { parameters: ['party', 'migration_id', 'from', 'to', 'kind', 'order'], paged: true },
+  balance: { parameters: ['party', 'migration_id', 'at'], paged: false },
   statement: { parameters: ['party', 'migration_id', 'from', 'to', 'every'], paged: false },
   'all movements': { parameters: ['migration_id', 'from', 'to', 'min'], paged: true },
   locks: { parameters: ['party', 'migration_id', 'record_time'], paged: true },

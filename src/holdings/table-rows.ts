@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import { parseInt64 } from '../json/exact-number.ts';
 import { formatAmount } from '../ledger/amount.ts';
-import { formatTime, parseRequestTime } from '../ledger/time.ts';
+import { formatTime } from '../ledger/time.ts';
 import {
   type Change,
   NO_COIN,
@@ -16,8 +15,8 @@ import {
 export interface Table {
   /** The fields of the answer before its rows, in order. */
   readonly head: Readonly<Record<string, unknown>>;
-  /** The name of the rows in the answer. */
-  readonly rowsName: string;
+  /** The name of the rows in the answer; null: the answer is the only row. */
+  readonly rowsName: string | null;
   /** The fields of a row, in order. A row need not have all of them. */
   readonly columns: readonly string[];
   readonly rows: readonly Readonly<Record<string, unknown>>[];
@@ -53,6 +52,7 @@ export function tableText(table: Table, name: string, form: TableForm) {
 
 /** The body of the operation. */
 export function tableBody({ head, rowsName, rows, next }: Table): Readonly<Record<string, unknown>> {
+  if (rowsName === null) return rows[0]!;
   return { ...head, [rowsName]: rows, ...(next === undefined ? {} : { next_page_token: next }) };
 }
 
@@ -87,9 +87,9 @@ export function snapshotRow(snapshot: Snapshot): Row {
     forced,
     owners,
     contracts,
-    total_unlocked_coin: formatAmount(unlocked),
-    total_locked_coin: formatAmount(locked),
-    total_coin: formatAmount(unlocked + locked),
+    unlocked: formatAmount(unlocked),
+    locked: formatAmount(locked),
+    total: formatAmount(unlocked + locked),
     changes_digest: changesDigest,
     digest,
   };
@@ -104,10 +104,10 @@ export const LISTED_COLUMNS = [
   'record_time',
   'contracts',
   'owners',
-  'total_unlocked_coin',
-  'total_locked_coin',
+  'unlocked',
+  'locked',
   'forced',
-  'total_coin',
+  'total',
   'changes_digest',
   'digest',
 ] as const;
@@ -119,9 +119,9 @@ export function listedRow(snapshot: Snapshot): Row {
 
 function totalsFields({ unlocked, locked }: Totals): Row {
   return {
-    total_unlocked_coin: formatAmount(unlocked),
-    total_locked_coin: formatAmount(locked),
-    total_coin_holdings: formatAmount(unlocked + locked),
+    unlocked: formatAmount(unlocked),
+    locked: formatAmount(locked),
+    total: formatAmount(unlocked + locked),
   };
 }
 
@@ -146,8 +146,9 @@ export function partialPointRow(recordTime: number, { unlocked, locked }: OwnerF
 export function changeRow({ recordTime, before, after }: Change): Row {
   return {
     ...pointRow(recordTime, after),
-    change_unlocked_coin: formatAmount(after.unlocked - before.unlocked),
-    change_locked_coin: formatAmount(after.locked - before.locked),
+    change_unlocked: formatAmount(after.unlocked - before.unlocked),
+    change_locked: formatAmount(after.locked - before.locked),
+    change_total: formatAmount(after.unlocked + after.locked - before.unlocked - before.locked),
   };
 }
 
@@ -170,18 +171,6 @@ function share(part: bigint, whole: bigint): string {
 }
 
 export const RANKED_COLUMNS = Object.keys(rankedRow({ party: '', ...NO_COIN }, { rank: 0, by: 'total', supply: 0n }));
-
-/** The id of a snapshot's event, by which a client resumes. */
-export function eventId({ migrationId, recordTime }: Snapshot): string {
-  return `${migrationId} ${formatTime(recordTime)}`;
-}
-
-/** Null for a text that no event can have as its id. */
-export function parseEventId(text: string): { readonly migrationId: bigint; readonly recordTime: bigint } | null {
-  const [migration = '', time = '', ...others] = text.split(' ');
-  const [migrationId, recordTime] = [parseInt64(migration), parseRequestTime(time)];
-  return migrationId === null || recordTime === null || others.length > 0 ? null : { migrationId, recordTime };
-}
 
 /** `skipped`: others of its migration before it were left out. */
 export function snapshotEvent(snapshot: Snapshot, { skipped }: { readonly skipped: boolean }): Row {

@@ -1,21 +1,20 @@
-import { type Context, Hono } from 'hono';
+import { Hono } from 'hono';
 import type { Logger } from 'pino';
+import { balancesRoute } from './balances.ts';
 import { type HoldingsDeps, holdingsRoutes } from './holdings-operations.ts';
 import { ANSWERS_BYTES_MAX, createAnswerHold } from './http-server.ts';
 import { gauges, type Metrics } from './prometheus.ts';
 import { addRoutes, createCors, jsonResponse, methodsOf } from './routing.ts';
 import { type ServiceDeps, serviceRoutes } from './service-operations.ts';
-import { type Streams, streamRoute } from './streams.ts';
+import { type StreamDeps, streamRoutes } from './stream-requests.ts';
 import { type TableDeps, tableRoutes } from './table-routes.ts';
 import { dashboardRoutes } from './web-pages.ts';
 
 export interface AppDeps
   extends Omit<HoldingsDeps, 'holdAnswer'>,
     Omit<TableDeps, 'holdAnswer'>,
-    Omit<ServiceDeps, 'registry'> {
-  readonly streams: Streams;
-  /** The client of a request, whose streams are limited. */
-  readonly clientAddress: (c: Context) => string;
+    Omit<ServiceDeps, 'registry'>,
+    Omit<StreamDeps, 'limits'> {
   /** Whether there is a page at `/`. */
   readonly dashboard: boolean;
   readonly corsOrigins: readonly string[];
@@ -37,7 +36,8 @@ export function createApp(deps: AppDeps): Hono {
   const routes = [
     ...holdingsRoutes(answering, cors),
     ...tableRoutes(answering, cors),
-    streamRoute(deps, cors),
+    balancesRoute(answering, cors),
+    ...streamRoutes(deps, cors),
     ...serviceRoutes({ ...deps, registry: metrics.registry }, cors),
     ...(dashboard ? dashboardRoutes() : []),
   ];

@@ -39,14 +39,49 @@ const TIME_EXPECTED =
 /** Fields of requests. */
 export const givenInt64 = field(parseInt64, INT64_EXPECTED, { type: 'integer', format: 'int64' });
 
-const givenTime = (expected: string) =>
+export const givenTime = (expected = TIME_EXPECTED) =>
   field((given) => (typeof given === 'string' ? parseRequestTime(given) : null), expected, {
     type: 'string',
     format: 'date-time',
   });
 
-const recordTime = givenTime(TIME_EXPECTED);
+const recordTime = givenTime();
 export const queryTime = givenTime(`${TIME_EXPECTED} (in a query a "+" is written %2B)`);
+
+export const givenParty = field(
+  (given) => (typeof given === 'string' && isPartyId(given) ? given : null),
+  PARTY_EXPECTED,
+  { type: 'string', maxLength: 255 },
+);
+
+/** Distinct items, in the order given. They are counted as sent, and before any other check. */
+export function listOf<Value>(
+  item: z.ZodType<Value>,
+  { max, items, tooMany }: { max: number; items: string; tooMany?: (count: number) => string },
+) {
+  return z
+    .unknown()
+    .transform((given, context): readonly Value[] => {
+      const wrong = (message: string, more: object = {}): never => {
+        context.addIssue({ code: 'custom', message, ...more });
+        return z.NEVER;
+      };
+      const most = tooMany === undefined ? `at least one item and at most ${max}` : 'at least one item';
+      if (!Array.isArray(given) || given.length === 0) return wrong(`a list of ${most}, each ${items}`);
+      if (given.length > max) {
+        if (tooMany !== undefined) return wrong(tooMany(given.length), { params: WHOLE_MESSAGE });
+        return wrong(`a list of at most ${max} items`);
+      }
+      const values = new Set<Value>();
+      for (const [at, each] of given.entries()) {
+        const { data, error } = item.safeParse(each);
+        if (error !== undefined) return wrong(error.issues[0]!.message, { path: [at] });
+        values.add(data);
+      }
+      return [...values];
+    })
+    .meta({ type: 'array', minItems: 1, maxItems: max, items: item.meta() as object });
+}
 
 const MATCHES = ['exact', 'at_or_before'] as const;
 const match = optional(
@@ -69,25 +104,14 @@ function parsePageSize(given: unknown): number | null {
   return size !== null && size >= 1n && size <= PAGE_SIZE_MAX ? Number(size) : null;
 }
 
-/** Distinct owners, in the order requested. They are counted as sent, and before any other check, in the words of Splice 0.9. */
+/** In the words of Splice 0.9 where there are too many. */
 function ownerPartyIds(ownersMax: number) {
-  const items = { type: 'string', maxLength: 255 };
-  return z
-    .unknown()
-    .transform((given, context): readonly string[] => {
-      const wrong = (message: string, more: object = {}): never => {
-        context.addIssue({ code: 'custom', message, ...more });
-        return z.NEVER;
-      };
-      if (!Array.isArray(given) || given.length === 0) return wrong('a list of at least one item, each a party id');
-      if (given.length > ownersMax) {
-        const expected = `Expected 'owner_party_ids' to contain at most ${ownersMax} items`;
-        return wrong(`${expected}, but contained ${given.length}.`, { params: WHOLE_MESSAGE });
-      }
-      const bad = given.findIndex((party) => typeof party !== 'string' || !isPartyId(party));
-      return bad < 0 ? [...new Set<string>(given)] : wrong(PARTY_EXPECTED, { path: [bad] });
-    })
-    .meta({ type: 'array', minItems: 1, maxItems: ownersMax, items });
+  const expected = `Expected 'owner_party_ids' to contain at most ${ownersMax} items`;
+  return listOf(givenParty, {
+    max: ownersMax,
+    items: 'a party id',
+    tooMany: (count) => `${expected}, but contained ${count}.`,
+  });
 }
 
 /** The fields of every request about owners at a snapshot. */

@@ -8,6 +8,8 @@ export interface OperationFacts extends Pick<Route, 'method' | 'path'> {
   /** Its id in the document. */
   readonly operationId: string;
   readonly summary: string;
+  /** The store in PostgreSQL does not keep what it answers with: 501, and it is not in the document of such a service. */
+  readonly needsDirectory?: true;
 }
 
 /** Settings that limit a request's content and size. */
@@ -85,13 +87,18 @@ export function optional<Field extends z.ZodType>(field: Field, documented: z.Gl
 /** An issue with this parameter is a whole message, and comes before those of all other fields. */
 export const WHOLE_MESSAGE = { isWholeMessage: true };
 
-/** Throws a 400 with the name of the first invalid field, its value and what is expected. */
-function validated<Fields extends z.ZodObject>(fields: Fields, given: unknown): z.output<Fields> {
+/** Throws a 400 with the name of the first invalid field, its value and what is expected. Only a strict object refuses others. */
+export function validated<Fields extends z.ZodObject>(fields: Fields, given: unknown): z.output<Fields> {
   const result = fields.safeParse(given);
   if (result.success) return result.data;
   const { issues } = result.error;
   const whole = issues.find((issue) => issue.code === 'custom' && issue.params === WHOLE_MESSAGE);
   if (whole !== undefined) throw new HttpFault(400, whole.message);
+  const unknown = issues.find((issue) => issue.code === 'unrecognized_keys')?.keys[0];
+  if (unknown !== undefined) {
+    const known = Object.keys(fields.shape).join(', ');
+    throw wrongValue(unknown, (given as Record<string, unknown>)[unknown], `no such field, only ${known}`);
+  }
   const { path, message } = issues[0]!;
   if (path.length === 0) throw wrongValue('body', given, 'a JSON object');
   const name = path.map((part) => (typeof part === 'number' ? `[${part}]` : String(part))).join('');

@@ -3,7 +3,8 @@ import { z } from 'zod';
 import type { Answers } from '../holdings/answer.ts';
 import { HoldingsFault } from '../holdings/holdings-fault.ts';
 import { OWNERS_MAX_DEFAULT } from '../holdings/question.ts';
-import { LIMIT_DEFAULT, LIMIT_MAX, PARAMETERS, parameter, TABLES } from '../holdings/table-question.ts';
+import { LIMIT_DEFAULT, LIMIT_MAX, parameter, TABLES } from '../holdings/table-question.ts';
+import { BALANCES_OPERATION } from './balances.ts';
 import { HOLDINGS_OPERATIONS } from './holdings-operations.ts';
 import {
   type ExampleValues,
@@ -13,7 +14,8 @@ import {
   scanProxyPath,
 } from './json-operation.ts';
 import { SERVICE_OPERATIONS } from './service-operations.ts';
-import { STREAM_EVENTS, STREAM_LIMITS, STREAM_OPERATION } from './streams.ts';
+import { STREAM_DOCUMENT, STREAM_OF_MANY_OPERATION, STREAM_OPERATION } from './stream-requests.ts';
+import { STREAM_EVENTS } from './streams.ts';
 import { TABLE_OPERATIONS, type TableOperation } from './table-operations.ts';
 import type { PathParameter, QueryParameter } from './users-area-request.ts';
 import { USERS_OPERATIONS, type UsersOperation, VERSION_OPERATION } from './users-operations.ts';
@@ -136,7 +138,7 @@ const FORMAT = {
 
 const TABLE_FAULTS = {
   400: 'A parameter is wrong, unknown or given twice; the message names it.',
-  404: 'No such snapshot.',
+  404: 'No such snapshot or update, or nothing is kept of that time.',
   503: 'The read took longer than its time limit, or too many bytes of answers wait for slow clients.',
 };
 
@@ -155,61 +157,55 @@ function describeTableOperation({ table, answer }: TableOperation, { owner }: Ex
       ...(name === 'party' ? { example: owner } : {}),
     })),
     responses: {
-      200: {
-        description: 'The rows; in CSV with their names in the first line and no envelope.',
-        content: { ...contentOf(answer), 'text/csv': { schema: { type: 'string' } } },
-      },
+      200: rowsResponse(answer),
       304: { description: 'The client has this answer already (If-None-Match).' },
       ...errorResponses(TABLE_FAULTS),
     },
   };
 }
 
-const EVENTS = `\`status\` first and on each change, then \`snapshot\` for each one sealed, its \`id\` the migration id and the
-record time, with an \`owner\` before it for each owner asked for that changed in it. \`reset\` has the newest snapshot, where the
-client cannot be sent all since its last id. A comment comes after 15 s without an event.`;
+function rowsResponse(answer: z.ZodType): object {
+  return {
+    description: 'The rows; in CSV with their names in the first line and no envelope.',
+    content: { ...contentOf(answer), 'text/csv': { schema: { type: 'string' } } },
+  };
+}
 
-const STREAM_FAULTS = {
-  400: 'A parameter is wrong, unknown or given twice; the message names it.',
-  503: 'Too many streams are open, in all or of one address; `Retry-After` says when to try again.',
-};
-
-const ID = {
-  description: 'The id of the last event that the client had: what was sealed after it is sent, oldest first.',
-  schema: { type: 'string' },
-};
-
-/** The stream in the document of the holdings area; it is at the root only. */
-function describeStream(): object {
-  const owners = { type: 'array', items: PARAMETERS.party.schema, maxItems: STREAM_LIMITS.ownersMax };
-  const description = 'An owner whose changes are sent; may be given several times.';
+/** The balances in the document; they are at the root only. */
+function describeBalances(values: ExampleValues): object {
+  const { method, request, answer } = BALANCES_OPERATION;
+  const ofBody = { 413: 'The body is larger than the limit.', 415: 'The body is not JSON, or compressed.' };
   return {
     servers: [{ url: '/' }],
-    parameters: [
-      { name: 'owner', in: 'query', required: false, description, schema: owners },
-      { name: 'last_event_id', in: 'query', required: false, ...ID },
-      { name: 'Last-Event-ID', in: 'header', required: false, ...ID },
-    ],
-    responses: {
-      200: {
-        description: EVENTS.replaceAll('\n', ' '),
-        content: {
-          'text/event-stream': {
-            schema: { type: 'string' },
-            'x-events': Object.fromEntries(
-              Object.entries(STREAM_EVENTS).map(([name, schema]) => [name, referenceTo(schema)]),
-            ),
-          },
-        },
-      },
-      ...errorResponses(STREAM_FAULTS),
-    },
+    parameters: [{ ...FORMAT, in: 'query', required: false }],
+    ...describeRequest(method, request.fields(), request.example(values)),
+    responses: { 200: rowsResponse(answer), ...errorResponses({ ...TABLE_FAULTS, ...ofBody }) },
+  };
+}
+
+/** The stream in the document of the holdings area; it is at the root only. */
+function describeStream({ method }: OperationFacts, { owner }: ExampleValues): object {
+  const { description, faults, parameters, body } = STREAM_DOCUMENT;
+  const events = Object.entries(STREAM_EVENTS).map(([name, schema]) => [name, referenceTo(schema)]);
+  const content = { schema: { type: 'string' }, 'x-events': Object.fromEntries(events) };
+  const json = { schema: body, example: { owners: [owner], events: 'movements' } };
+  return {
+    servers: [{ url: '/' }],
+    parameters: parameters.filter((each) => method === 'GET' || each.in === 'header'),
+    ...(method === 'POST' && { requestBody: { required: true, content: { 'application/json': json } } }),
+    responses: { 200: { description, content: { 'text/event-stream': content } }, ...errorResponses(faults) },
   };
 }
 
 /** The OpenAPI documents, by their names in /openapi/; `name` is that on the page /docs. */
 export const DOCUMENTS: Readonly<
-  Record<string, { readonly name: string; readonly create: (version: string, example?: ExampleValues) => object }>
+  Record<
+    string,
+    {
+      readonly name: string;
+      readonly create: (version: string, example?: ExampleValues, hasDirectory?: boolean) => object;
+    }
+  >
 > = {
   holdings: { name: 'Holdings', create: createHoldingsDocument },
   ledger: { name: 'Ledger', create: createUsersDocument },
@@ -228,15 +224,17 @@ export const STORY_EXAMPLE: ExampleValues = {
   owner: 'alice::12203d32e794974ff887169be79f8613605a302ed9b893a93f7b4ccec6dce67cc4ec',
 };
 
-/** The documents as a service serves them: the examples are of what it holds now. */
+/** The documents as a service on a data directory, or on PostgreSQL, serves them: the examples are of what it holds now. */
 export function servedDocuments({
   version,
   areas,
   answers,
+  hasDirectory = true,
 }: {
   readonly version: string;
   readonly areas: readonly string[];
   readonly answers: Answers;
+  readonly hasDirectory?: boolean;
 }): readonly ServedDocument[] {
   return areas.map((area) => {
     const { name, create } = DOCUMENTS[area]!;
@@ -244,7 +242,7 @@ export function servedDocuments({
     const read = async (): Promise<Uint8Array<ArrayBuffer>> => {
       const example = area === 'holdings' ? await newestExample(answers) : STORY_EXAMPLE;
       if (!isDeepStrictEqual(last?.example, example))
-        last = { example, bytes: new TextEncoder().encode(JSON.stringify(create(version, example))) };
+        last = { example, bytes: new TextEncoder().encode(JSON.stringify(create(version, example, hasDirectory))) };
       return last!.bytes;
     };
     return { name, path: `/openapi/${area}.json`, read };
@@ -265,9 +263,12 @@ async function newestExample(answers: Answers): Promise<ExampleValues> {
 }
 
 /** The document of holdings, tables, stream and the service itself, with the default limits. */
-function createHoldingsDocument(version: string, example = STORY_EXAMPLE): object {
-  const answering = [...HOLDINGS_OPERATIONS, ...TABLE_OPERATIONS, ...SERVICE_OPERATIONS];
-  const operations = [...HOLDINGS_OPERATIONS, ...TABLE_OPERATIONS, STREAM_OPERATION, ...SERVICE_OPERATIONS];
+function createHoldingsDocument(version: string, example = STORY_EXAMPLE, hasDirectory = true): object {
+  const ours = [...TABLE_OPERATIONS, BALANCES_OPERATION];
+  const kept = ours.filter(({ needsDirectory = false }) => hasDirectory || !needsDirectory);
+  const answering = [...HOLDINGS_OPERATIONS, ...kept, ...SERVICE_OPERATIONS];
+  const streams = [STREAM_OPERATION, STREAM_OF_MANY_OPERATION];
+  const operations = [...HOLDINGS_OPERATIONS, ...kept, ...streams, ...SERVICE_OPERATIONS];
   const events = Object.values(STREAM_EVENTS).map((answer) => ({ answer }));
   const info = { title: 'Holdfast: holdings', version, description: DESCRIPTION.replaceAll('\n', ' ') };
   const parts = {
@@ -277,7 +278,8 @@ function createHoldingsDocument(version: string, example = STORY_EXAMPLE): objec
   const limits = { ownersMax: OWNERS_MAX_DEFAULT };
   return openApiDocument(info, parts, operations, (operation) => {
     if ('table' in operation) return describeTableOperation(operation, example);
-    return 'answer' in operation ? describeJsonOperation(operation, limits, example) : describeStream();
+    if ('handle' in operation) return describeJsonOperation(operation, limits, example);
+    return 'request' in operation ? describeBalances(example) : describeStream(operation, example);
   });
 }
 

@@ -1,24 +1,15 @@
 import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import type { Context } from 'hono';
 import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { HoldingsStore } from '../holdings/facts.ts';
 import { requireFollowed } from '../holdings/holdings-fault.ts';
-import { PARAMETERS } from '../holdings/table-question.ts';
+import { COMMENT, eventText } from './event-text.ts';
 import { int64, party } from './holdings-fields.ts';
-import type { OperationFacts } from './json-operation.ts';
-import { type Cors, HttpFault, type Route, throwAsHttpFault, wrongValue } from './routing.ts';
-import {
-  COMMENT,
-  createPosition,
-  eventText,
-  type Heads,
-  type StreamPosition,
-  type StreamRequest,
-} from './stream-events.ts';
-import { changes, snapshots } from './table-operations.ts';
+import { HttpFault, throwAsHttpFault } from './routing.ts';
+import { createPosition, type Heads, type StreamPosition, type StreamRequest } from './stream-events.ts';
+import { createMovementWatch } from './stream-movements.ts';
+import { changes, movementAnswer, snapshots } from './table-operations.ts';
 
 /** Limits of one stream, of those of one address, and of all. */
 export const STREAM_LIMITS = {
@@ -27,6 +18,8 @@ export const STREAM_LIMITS = {
   /** Tabs of one browser, or programs of one machine; a proxy that is trusted has none of its own. */
   streamsPerAddressMax: 20,
   ownersMax: 100,
+  /** In the body of a request. */
+  bodyOwnersMax: 1_000,
   /** A client that takes nothing of what waits for it in so long is cut: it can resume. */
   takeTimeoutMs: 10_000,
   /** More waits for no client. What is read ahead for one is less, unless amounts have thousands of digits. */
@@ -60,6 +53,10 @@ const SNAPSHOT_EVENT = z
   })
   .meta({ id: 'SnapshotEvent' });
 
+const MOVEMENT_EVENT = z
+  .strictObject({ migration_id: int64('The migration of the update.', 4), party_id: party, ...movementAnswer.shape })
+  .meta({ id: 'MovementEvent' });
+
 /** The data of the event `status`. */
 const STREAM_STATUS = z
   .strictObject({
@@ -70,7 +67,7 @@ const STREAM_STATUS = z
       description: 'How far the views are behind the source, in record time; null where that is not known.',
     }),
     updates: z.int().nonnegative().meta({ description: 'Applied since the process started.' }),
-    halted: z.union([z.strictObject({ place: z.string(), reason: z.string() }), z.null()]).meta({
+    halted: z.union([z.strictObject({ location: z.string(), reason: z.string() }), z.null()]).meta({
       description: 'Where and why the ingest is halted.',
     }),
     degraded: z.array(z.string()).meta({ description: 'What is wrong although the service goes on.' }),
@@ -85,17 +82,11 @@ export type StreamStatus = z.infer<typeof STREAM_STATUS>;
 /** The data of each event, by the event's name. */
 export const STREAM_EVENTS = {
   owner: OWNER_EVENT,
+  movement: MOVEMENT_EVENT,
   snapshot: SNAPSHOT_EVENT,
   reset: SNAPSHOT_EVENT,
   status: STREAM_STATUS,
 } as const;
-
-export const STREAM_OPERATION = {
-  method: 'GET',
-  path: '/holdfast/v1/stream',
-  operationId: 'streamEvents',
-  summary: 'Snapshots as they are sealed, the changes of owners in them, and the status, as server-sent events.',
-} as const satisfies OperationFacts;
 
 /** All streams of a process: one timer looks for what is new, and each is sent it as its client takes. */
 export type Streams = ReturnType<typeof createStreams>;
@@ -114,28 +105,51 @@ export function createStreams({
   readonly logger: Logger;
   readonly limits?: StreamLimits;
 }) {
-  const { snapshotsBehindMax } = limits;
   const streams = new Set<Stream>();
+  const watch = createMovementWatch(store);
   /** Those that may have something to send. */
   const queue = new Set<Stream>();
   /** Null before the first look, and so before the first stream. */
   let news: News | null = null;
+  /** The look that is under way, or was the last. */
+  let looking: Promise<void> = Promise.resolve();
+  let isLooking = false;
+  let lookedMs = Number.NEGATIVE_INFINITY;
   let isFailing = false;
   let isSending = false;
   let isEnding = false;
   let timer: NodeJS.Timeout | undefined;
 
-  async function look(): Promise<void> {
+  /** One after the other: what a later one finds must not be replaced by what an earlier one did. */
+  function look(withMovements: boolean): Promise<void> {
+    const begin = async (): Promise<void> => {
+      isLooking = true;
+      lookedMs = performance.now();
+      try {
+        await lookNow(withMovements);
+      } finally {
+        isLooking = false;
+      }
+    };
+    looking = looking.then(begin, begin);
+    return looking;
+  }
+
+  async function lookNow(withMovements: boolean): Promise<void> {
     const status = await statusNow();
+    // Before the newest snapshot: no other one is before this update.
+    const last = withMovements || watch.isUsed() ? await store.facts({ kind: 'last update' }) : 0;
     const newest = await store.facts({ kind: 'last sealed' });
+    await watch.lookUpTo(Math.max(last, newest?.updateNo ?? 0));
+    const isBehind = status.phase === 'reading';
     // What was sealed until the end of the source was reached.
-    const wasBehind = status.phase === 'reading' || news?.status.phase === 'reading';
-    news = { heads: { newest, behind: wasBehind ? newest : (news?.heads.behind ?? null) }, status };
+    const behind = isBehind || news?.heads.isBehind ? newest : (news?.heads.behind ?? null);
+    news = { heads: { newest, behind, isBehind, updateNo: watch.lookedTo() }, status };
     isFailing = false;
   }
 
   async function lookAtAll(): Promise<void> {
-    await look().catch(failed);
+    if (!isLooking) await look(false).catch(failed);
     for (const stream of streams) {
       const fault = stream.fault();
       if (fault === null) queue.add(stream);
@@ -163,7 +177,8 @@ export function createStreams({
     for (const stream of queue) {
       await nextTurn();
       queue.delete(stream);
-      await stream.send(news!).catch((error: unknown) => {
+      // Not waited for: what one reads of a long backlog holds up no other.
+      void stream.send(news!).catch((error: unknown) => {
         failed(error);
         cut(stream, 'what it is sent cannot be read');
       });
@@ -187,9 +202,13 @@ export function createStreams({
 
   return {
     /** Looks for what is new now. Rejects with an HttpFault where an owner is not followed, or the views cannot be read. */
-    async lookFor({ owners }: StreamRequest): Promise<void> {
+    async lookFor({ owners, events }: StreamRequest): Promise<void> {
       if (owners.length > 0) await requireFollowed(store, owners).catch(throwAsHttpFault);
-      await look().catch(throwAsHttpFault);
+      await look(events.has('movements')).catch(throwAsHttpFault);
+    },
+    /** Looks for movements now, because something was committed, unless it was done a moment ago. */
+    wake(): void {
+      if (watch.isUsed() && !isLooking && performance.now() - lookedMs >= WAKE_MS) look(true).catch(failed);
     },
     /** Throws a 503 where there are too many, in all or of this client. What opens a stream then awaits nothing in between. */
     requireRoom(client: string): void {
@@ -204,10 +223,15 @@ export function createStreams({
     },
     /** Begins to send what there was at the last look; the head of the answer is sent already. */
     open(request: StreamRequest, response: ServerResponse, client: string): void {
-      const position = createPosition(request, { store, snapshotsBehindMax });
-      const stream: Stream = createStream(response, client, { position, limits, onTaken: () => queued(stream) });
+      const onNews = (): void => queued(stream);
+      const movements = request.events.has('movements') ? watch.open(request.owners, onNews) : null;
+      const position = createPosition(request, { store, movements, limits });
+      const stream: Stream = createStream(response, client, { position, limits, onTaken: onNews });
       streams.add(stream);
-      response.once('close', () => close(stream));
+      response.once('close', () => {
+        close(stream);
+        movements?.close();
+      });
       timer ??= setInterval(() => void lookAtAll(), lookMs).unref();
       queued(stream);
     },
@@ -221,6 +245,9 @@ export function createStreams({
     },
   };
 }
+
+/** How often commits may cause a look. */
+const WAKE_MS = 50;
 
 /** What a stream is sent from. */
 interface News {
@@ -237,9 +264,9 @@ function createStream(
   { position, limits, onTaken }: { position: StreamPosition; limits: StreamLimits; onTaken: () => void },
 ) {
   let isTaken = true;
+  let isReading = false;
   let heldBytes = 0;
   let writtenMs = performance.now();
-  let snapshotsMs = Number.NEGATIVE_INFINITY;
   let statusMs = Number.NEGATIVE_INFINITY;
   let sent: StreamStatus | null = null;
 
@@ -252,13 +279,6 @@ function createStream(
     sent = status;
     statusMs = performance.now();
     return eventText('status', status);
-  }
-
-  async function snapshotsText({ heads, status }: News): Promise<string> {
-    const mayLeaveOut = status.phase !== 'reading' || performance.now() - snapshotsMs >= limits.behindIntervalMs;
-    const text = await position.next(heads, mayLeaveOut);
-    if (text !== '') snapshotsMs = performance.now();
-    return text;
   }
 
   function write(text: string): void {
@@ -276,9 +296,11 @@ function createStream(
   return {
     client,
     /** Writes the next piece, where there is one and the client has taken the one before; then `onTaken` is called. */
-    async send(news: News): Promise<void> {
-      if (!isTaken) return;
-      const text = statusText(news.status) + (await snapshotsText(news));
+    async send({ status, heads }: News): Promise<void> {
+      if (!isTaken || isReading) return;
+      isReading = true;
+      const text = statusText(status) + (await position.next(heads));
+      isReading = false;
       if (text !== '') write(text);
       else if (performance.now() - writtenMs >= limits.silenceMs) write(COMMENT);
     },
@@ -303,43 +325,4 @@ function createStream(
 
 function differ(before: StreamStatus, now: StreamStatus, fields: readonly (keyof StreamStatus)[]): boolean {
   return before !== now && fields.some((field) => JSON.stringify(before[field]) !== JSON.stringify(now[field]));
-}
-
-/** A proxy must neither keep what it gets, nor wait for more. */
-const HEADERS = { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' };
-
-export function streamRoute(
-  { streams, clientAddress }: { readonly streams: Streams; readonly clientAddress: (c: Context) => string },
-  cors: Cors,
-): Route {
-  const { method, path } = STREAM_OPERATION;
-  const handle = async (c: Context): Promise<Response> => {
-    const request = readStreamRequest(new URL(c.req.url).searchParams, c.req.header('last-event-id'));
-    const client = clientAddress(c);
-    await streams.lookFor(request);
-    streams.requireRoom(client);
-    const headers = { ...cors.headers(c), ...HEADERS };
-    if (c.req.method === 'HEAD') return new Response(null, { headers });
-    const response = c.env.outgoing;
-    response.writeHead(200, headers);
-    streams.open(request, response, client);
-    return RESPONSE_ALREADY_SENT;
-  };
-  return { method, path, cors, handle };
-}
-
-/** Reads a request strictly, as those of the tables are. Throws a 400 that names the parameter. */
-function readStreamRequest(query: URLSearchParams, header: string | undefined): StreamRequest {
-  for (const [name, text] of query)
-    if (name !== 'owner' && name !== 'last_event_id')
-      throw wrongValue(name, text, 'no such parameter, only owner, last_event_id');
-  const owners = query.getAll('owner');
-  const { parse, expected } = PARAMETERS.party;
-  if (owners.length > STREAM_LIMITS.ownersMax)
-    throw new HttpFault(400, `owner: given ${owners.length} times, expected at most ${STREAM_LIMITS.ownersMax}`);
-  for (const owner of owners) if (parse(owner) === null) throw wrongValue('owner', owner, expected);
-  const [id = '', ...others] = query.getAll('last_event_id');
-  if (others.length > 0) throw wrongValue('last_event_id', others[0]!, 'it once, and it is given twice');
-  // A client without one may send an empty id, as the standard has it.
-  return { owners: [...new Set(owners)], lastEventId: header || id || null };
 }

@@ -22,9 +22,9 @@ const token = {
 };
 
 const totals = {
-  total_unlocked_coin: amount('Initial amounts of the unlocked coins.'),
-  total_locked_coin: amount('Initial amounts of the locked coins.'),
-  total_coin_holdings: amount('Both together.'),
+  unlocked: amount('Initial amounts of the unlocked coins.'),
+  locked: amount('Initial amounts of the locked coins.'),
+  total: amount('Both together.'),
 };
 
 const contracts = { contracts: count('Coins.') };
@@ -35,6 +35,10 @@ const digest = (what: string) =>
     .meta({ description: `${what}, as a SHA-256: equal where two replicas hold the same. Null where it was forced.` });
 
 const at = { record_time: time('The time of the snapshot.'), ...totals, ...contracts };
+
+const movementsSince = z.union([time('Movements are kept from that counted time on.'), z.null()]).meta({
+  description: 'Null where they are kept from the beginning.',
+});
 
 export const snapshots = {
   method: 'GET',
@@ -48,15 +52,16 @@ export const snapshots = {
       period: z.string().meta({ description: 'The time between two snapshots of the grid.', examples: ['10m'] }),
       dso: z.union([party, z.null()]).meta({ description: 'Whose coins count; null until one is known.' }),
       seeded_at: z.union([time('When the views began with the active contracts of a node.'), z.null()]),
+      movements_since: movementsSince,
       snapshots: z.array(
         z.strictObject({
           record_time: time('The time of the snapshot.'),
           forced: z.boolean().meta({ description: 'Whether somebody asked for it; it lies outside of the grid then.' }),
           owners: count('Owners with coin.'),
           ...contracts,
-          total_unlocked_coin: amount('The unlocked supply.'),
-          total_locked_coin: amount('The locked supply.'),
-          total_coin: amount('Both together.'),
+          unlocked: amount('The unlocked supply.'),
+          locked: amount('The locked supply.'),
+          total: amount('Both together.'),
           changes_digest: digest('What changed since the snapshot of the grid before it'),
           digest: digest('All that changed up to it'),
         }),
@@ -119,8 +124,9 @@ export const changes = {
       changes: z.array(
         z.strictObject({
           ...at,
-          change_unlocked_coin: amount('Against the snapshot of the grid before it; may be negative.'),
-          change_locked_coin: amount('The same of locked coin.'),
+          change_unlocked: amount('Against the snapshot of the grid before it; may be negative.'),
+          change_locked: amount('The same of locked coin.'),
+          change_total: amount('Both together.'),
         }),
       ),
       ...token,
@@ -139,7 +145,7 @@ export const top = {
       ...snapshot,
       by: z.enum(['total', 'unlocked', 'locked']),
       owners_total: count('Owners with coin.'),
-      total_coin: amount('The supply.'),
+      total: amount('The supply.'),
       owners: z.array(
         z.strictObject({
           rank: z.int().positive(),
@@ -189,16 +195,13 @@ export const movementAnswer = z
   })
   .meta({ id: 'Movement' });
 
-const movementsSince = z.union([time('Movements are kept from that counted time on.'), z.null()]).meta({
-  description: 'Null where they are kept from the beginning.',
-});
-
 export const movements = {
   method: 'GET',
   path: '/holdfast/v1/owners/{party}/movements',
   operationId: 'listOwnerMovements',
   summary: 'What moved of an owner, update by update: `from` and `to` are any times, by which updates count.',
   table: 'movements',
+  needsDirectory: true,
   answer: z
     .strictObject({
       migration_id: int64('The migration of the updates.', 4),
@@ -210,12 +213,38 @@ export const movements = {
     .meta({ id: 'OwnerMovements' }),
 } satisfies TableOperation;
 
+export const balance = {
+  method: 'GET',
+  path: '/holdfast/v1/owners/{party}',
+  operationId: 'getOwnerBalance',
+  summary: 'What an owner has at any time, or now, with the updates of the open interval.',
+  table: 'balance',
+  needsDirectory: true,
+  answer: z
+    .strictObject({
+      party_id: party,
+      migration_id: int64('The migration of the updates.', 4),
+      at: time('The time asked for, else the time reached.'),
+      applied_to: time('The time reached.'),
+      unlocked: amount('Initial amounts of the unlocked coins.'),
+      locked: amount('Initial amounts of the locked coins.'),
+      total: amount('Both together.'),
+      contracts: z.union([count('Coins.'), z.null()]).meta({ description: 'Coins. Null between two snapshots.' }),
+      snapshot: z.union([time('The newest snapshot up to that time.'), z.null()]),
+      movements_since_snapshot: z.union([count('Movements after that snapshot.'), z.null()]).meta({
+        description: 'The movements after that snapshot. Null where the first of them are not kept.',
+      }),
+    })
+    .meta({ id: 'OwnerBalance' }),
+} satisfies TableOperation;
+
 export const statement = {
   method: 'GET',
   path: '/holdfast/v1/owners/{party}/statement',
   operationId: 'getOwnerStatement',
   summary: 'What an owner received and sent in each period, which has what counts after its `from` and up to its `to`.',
   table: 'statement',
+  needsDirectory: true,
   answer: z
     .strictObject({
       migration_id: int64('The migration of the updates.', 4),
@@ -247,6 +276,7 @@ export const allMovements = {
   operationId: 'listMovements',
   summary: 'What moved of all owners, the last updates first; of an update, the largest changes first.',
   table: 'all movements',
+  needsDirectory: true,
   answer: z
     .strictObject({
       migration_id: int64('The migration of the updates.', 4),
@@ -264,6 +294,7 @@ export const locks = {
   summary:
     'The locked coins of an owner at a snapshot, in the order in which they unlock. Judged at its time, not by the clock.',
   table: 'locks',
+  needsDirectory: true,
   answer: z
     .strictObject({
       ...snapshot,
@@ -301,6 +332,7 @@ export const TABLE_OPERATIONS: readonly TableOperation[] = [
   changes,
   top,
   movements,
+  balance,
   statement,
   allMovements,
   locks,

@@ -41,7 +41,8 @@ function tableRoute({ method, path, table }: TableOperation, deps: TableDeps, co
     const headers = { ...shared, ...tableHeaders(answer, { url, all, vary: shared.Vary }) };
     if (isKnown(headers.ETag, c.req.header('if-none-match'))) return new Response(null, { status: 304, headers });
     holdAnswer(c, answer.text);
-    const body = all ? allPages(question, answer, ask, logger) : answer.text;
+    const following = ({ next }: TableText) => (next === null ? null : ask(nextQuestion(question, next), 'csv rows'));
+    const body = all ? inParts(answer, following, { answer: table, logger }) : answer.text;
     return new Response(body, { headers: { ...headers, ...bodyHeaders(answer, form) } });
   };
   return { method, path, cors, handle };
@@ -60,25 +61,25 @@ function readTableRequest(
   table: TableName,
   { party, query, accept }: { party: string | undefined; query: URLSearchParams; accept: string | undefined },
 ) {
-  const texts = textsOf(table, query);
+  const { parameters: names, paged } = TABLES[table];
+  const known = [...names.filter((name) => name !== 'party'), ...(paged ? PAGE_PARAMETERS : []), 'format'];
+  const texts = textsOf(known, query);
   if (party !== undefined) texts.set('party', party);
   const given: Values = new Map();
-  for (const name of TABLES[table].parameters) {
+  for (const name of names) {
     const text = texts.get(name);
     if (text !== undefined) given.set(name, parsedValue(table, name, text));
   }
   const form = formOf(texts.get('format'), accept);
   const limit = limitOf(texts.get('limit'), form);
   const after = continued(table, texts.get('after'), given);
-  const parameters = Object.fromEntries(TABLES[table].parameters.map((name) => [name, given.get(name) ?? null]));
+  const parameters = Object.fromEntries(names.map((name) => [name, given.get(name) ?? null]));
   const question = { table, query: { ...parameters, limit: limit === 'all' ? LIMIT_MAX : limit, after } };
   return { question: question as unknown as TableQuestion, form, all: limit === 'all' };
 }
 
-/** The given parameters by name, each once, and only those of the table. */
-function textsOf(table: TableName, query: URLSearchParams): Map<string, string> {
-  const { parameters, paged } = TABLES[table];
-  const known = [...parameters.filter((name) => name !== 'party'), ...(paged ? PAGE_PARAMETERS : []), 'format'];
+/** The given parameters by name, each once, and only known ones. */
+export function textsOf(known: readonly string[], query: URLSearchParams): Map<string, string> {
   const texts = new Map<string, string>();
   for (const [name, text] of query) {
     if (!known.includes(name)) throw wrongValue(name, text, `no such parameter, only ${known.join(', ')}`);
@@ -97,7 +98,7 @@ function parsedValue(table: TableName, name: ParameterName, text: string): unkno
   return value;
 }
 
-function formOf(format: string | undefined, accept: string | undefined): 'json' | 'csv' {
+export function formOf(format: string | undefined, accept: string | undefined): 'json' | 'csv' {
   if (format === undefined) return prefersCsv(accept ?? '') ? 'csv' : 'json';
   if (format !== 'json' && format !== 'csv') throw wrongValue('format', format, 'json or csv');
   return format;
@@ -163,7 +164,10 @@ function tableHeaders(
 }
 
 /** Headers of the body. */
-function bodyHeaders({ fileName }: TableText, form: 'json' | 'csv'): Readonly<Record<string, string>> {
+export function bodyHeaders(
+  { fileName }: Pick<TableText, 'fileName'>,
+  form: 'json' | 'csv',
+): Readonly<Record<string, string>> {
   if (form === 'json') return { 'Content-Type': TYPES.json };
   return { 'Content-Type': TYPES.csv, 'Content-Disposition': `attachment; filename="${fileName}.csv"` };
 }
@@ -186,28 +190,23 @@ function isKnown(tag: string, header: string | undefined): boolean {
 }
 
 /**
- * The CSV of a first page and of all later ones, each of which is read when the client has received the one before: only one
- * page is in memory for a slow client.
+ * The texts of a first part of an answer and of all that follow, each of which is read when the client has received the one before:
+ * only one is in memory for a slow client.
  */
-function allPages(
-  question: TableQuestion,
-  first: TableText,
-  ask: (question: TableQuestion, form: TableForm) => Promise<TableText>,
-  logger: Logger,
+export function inParts<Part extends { readonly text: string }>(
+  first: Part,
+  following: (part: Part) => Promise<Part> | null,
+  { answer, logger }: { readonly answer: string; readonly logger: Logger },
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
-  async function* pages(): AsyncGenerator<Uint8Array> {
-    let page = first;
-    yield encoder.encode(page.text);
-    while (page.next !== null) {
-      page = await ask(nextQuestion(question, page.next), 'csv rows').catch(broken);
-      yield encoder.encode(page.text);
-    }
+  async function* texts(): AsyncGenerator<Uint8Array> {
+    for (let part: Part | null = first; part !== null; part = (await following(part)?.catch(broken)) ?? null)
+      yield encoder.encode(part.text);
   }
   /** The head was already sent: an aborted body is all that can still show the failure. */
   function broken(error: unknown): never {
-    logger.warn({ err: error, table: question.table }, 'an answer of all pages was broken off');
+    logger.warn({ err: error, answer }, 'an answer in parts was broken off');
     throw error;
   }
-  return ReadableStream.from(pages());
+  return ReadableStream.from(texts());
 }

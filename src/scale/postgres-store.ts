@@ -201,7 +201,12 @@ function createReaders(
         [owners],
       ),
     'last sealed': () => snapshots.first('ORDER BY no DESC'),
-    'sealed place': async (place) => (await snapshots.find({ ...place, match: 'exact' }))?.no ?? null,
+    'sealed snapshot': (place) => snapshots.find({ ...place, match: 'exact' }),
+    async 'time passed'({ migrationId, recordTime }) {
+      const newest = await snapshots.find({ migrationId, recordTime: null, match: 'exact' });
+      if (newest !== null) return BigInt(newest.recordTime) >= recordTime;
+      return migrationId <= BigInt((await snapshots.lastMigration()) ?? -1);
+    },
     'sealed snapshots': ({ after, until, rows }) =>
       snapshots.rows('WHERE no > $1 AND no <= $2 ORDER BY no LIMIT $3', [after, until, rows]),
     async 'sealed migrations'({ after, before }) {
@@ -214,6 +219,13 @@ function createReaders(
     'changes of owners': (lookup) => changes.ofOwners(lookup),
     'update history': notKept('what moved between them'),
     movements: notKept('what moved between them'),
+    'last update': notKept('what moved between them'),
+    'moved owners': notKept('what moved between them'),
+    'movements of owners': notKept('what moved between them'),
+    // So the id of a movement is unknown here.
+    'movement place': async () => null,
+    balance: notKept('what moved between them'),
+    balances: notKept('what moved between them'),
     'all movements': notKept('what moved between them'),
     statement: notKept('what moved between them'),
     locks: notKept('the order in which locked coins unlock'),
@@ -260,7 +272,7 @@ async function findMigration(
     'SELECT seeded_at AS "importedAt" FROM sealed WHERE migration_id = $1',
     [migrationId],
   );
-  return { migrationId, periodUs, dso, ...sealed!, oldest: oldest!, newest };
+  return { migrationId, periodUs, dso, ...sealed!, movementsSince: null, oldest: oldest!, newest };
 }
 
 /** Who had coin at a snapshot; coin that was gone before the first one was in none. */

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { answersFrom, type SignalOf } from '../holdings/answer.ts';
+import type { BalancesQuestion } from '../holdings/balance-answers.ts';
 import { HoldingsFault } from '../holdings/holdings-fault.ts';
 import type { Question } from '../holdings/question.ts';
 import type { AnswerRules } from '../holdings/summary-answer.ts';
@@ -28,10 +29,12 @@ export function openPostgres(
   return {
     name: { store: name },
     store,
+    streamStore: store,
     answers: {
       json: (question: Question, signalOf: SignalOf) => answersOf(signalOf).json(question),
       table: (question: TableQuestion, form: TableForm, signalOf: SignalOf) =>
         answersOf(signalOf).table(question, form),
+      balances: (question: BalancesQuestion, signalOf: SignalOf) => answersOf(signalOf).balances(question),
     },
     measure: (registry: Registry) => measurePostgres(registry, store),
     health: createPostgresHealth(store, { name, version, sealFailure: sealer.failure }),
@@ -40,6 +43,7 @@ export function openPostgres(
       return { ...ofIngest, degraded: [...degraded], ready, reasons: [...reasons], source: null };
     },
     streamLookMs: 1_000,
+    onCommit: null,
     ingestStatus: null,
     force: null,
     users: null,

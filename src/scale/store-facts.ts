@@ -36,7 +36,7 @@ export function createSnapshotReader(ask: Ask, periodUs: number) {
 
   const rows = (rest: string, values: readonly unknown[] = []): Promise<readonly StoredSnapshot[]> =>
     ask(
-      `SELECT migration_id AS "migrationId", seq * ${period} AS "recordTime", seq, no, false AS forced, coins AS contracts, owners,
+      `SELECT migration_id AS "migrationId", seq * ${period} AS "recordTime", seq, no, 0 AS "updateNo", false AS forced, coins AS contracts, owners,
          ${UNITS('unlocked')} AS unlocked, ${UNITS('locked')} AS locked,
          encode(changes_digest, 'hex') AS "changesDigest", encode(digest, 'hex') AS digest
        FROM snapshot ${rest}`,

@@ -156,7 +156,7 @@ export function streamStatus(
   const unavailable = phase === 'retrying' ? [phaseReason(status)] : [];
   const isCaughtUp = ingestObstacle(status, readyLagMaxMs) === null;
   // A feed that is refused has no message at which it is halted.
-  const refused = { place: source?.name ?? 'the feed', reason: lastError?.message ?? 'it is refused' };
+  const refused = { location: source?.name ?? 'the feed', reason: lastError?.message ?? 'it is refused' };
   return {
     phase: STREAM_PHASES[phase] ?? (isCaughtUp ? 'caught_up' : 'reading'),
     lag_seconds: source?.status.lagSeconds ?? null,
@@ -185,5 +185,5 @@ export function readOnlyStreamStatus({ halted }: StoredStatus, { ready, reasons,
 }
 
 function locationAndReason(deadLetter: DeadLetterFacts): StreamStatus['halted'] {
-  return { place: locationText(deadLetter), reason: deadLetter.reason };
+  return { location: locationText(deadLetter), reason: deadLetter.reason };
 }

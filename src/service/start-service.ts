@@ -16,7 +16,7 @@ import type { Health, Readiness } from '../http/service-operations.ts';
 import { createStreams, type StreamStatus } from '../http/streams.ts';
 import { createUsersArea } from '../http/users-area.ts';
 import { lookBeforeMaking } from '../ingest/file-order.ts';
-import { dsoWarning, type IngestStatus } from '../ingest/ingest-status.ts';
+import { dsoWarning, type IngestStatus, type Timed } from '../ingest/ingest-status.ts';
 import { startIngest } from '../ingest/writer-thread.ts';
 import { followedSources } from '../sources.ts';
 import { openUsers, type Users } from '../users/open-users.ts';
@@ -73,7 +73,8 @@ export async function startService(
   if (ingestStatus !== null) measureIngest(registry, ingestStatus);
   const clientAddress = createClientAddress(trustedProxies);
   const status = async (): Promise<StreamStatus> => role.streamStatus(await health.ready());
-  const streams = createStreams({ store, status, lookMs: role.streamLookMs, logger });
+  const streams = createStreams({ store: role.streamStore, status, lookMs: role.streamLookMs, logger });
+  role.onCommit?.(() => streams.wake());
   const app = createApp({
     answers,
     clientAddress: (c) => clientAddress(c as never),
@@ -84,7 +85,12 @@ export async function startService(
     dashboard: config.dashboard === 'on',
     corsOrigins: config.corsOrigins,
     version,
-    documents: servedDocuments({ version, areas: users === null ? ['holdings'] : ['holdings', 'ledger'], answers }),
+    documents: servedDocuments({
+      version,
+      areas: users === null ? ['holdings'] : ['holdings', 'ledger'],
+      answers,
+      hasDirectory: config.postgres === null,
+    }),
     logger,
     metrics,
     clockMs: () => performance.now(),
@@ -118,6 +124,7 @@ interface Role extends AsyncDisposable {
   /** What its store is, for the log. */
   readonly name: Readonly<Record<string, string>>;
   readonly store: HoldingsStore;
+  readonly streamStore: HoldingsStore;
   readonly answers: Answers;
   /** Adds the metrics of this kind of store. */
   readonly measure: (registry: Registry) => void;
@@ -126,6 +133,8 @@ interface Role extends AsyncDisposable {
   readonly streamStatus: (readiness: Readiness) => StreamStatus;
   /** How often streams look for what is new. */
   readonly streamLookMs: number;
+  /** Sets what is called after commits; null where another process writes. */
+  readonly onCommit: ((listener: () => void) => void) | null;
   /** Null where nothing is written. */
   readonly ingestStatus: (() => IngestStatus) | null;
   /** Null where forced snapshots are disabled. */
@@ -151,7 +160,12 @@ async function startWriting(config: Config, { logger, sources, version }: RoleCo
   starting.use(lockForWriting(dataDir));
   const print = commandOn(dataDir);
   const onStatus = (now: IngestStatus, before: IngestStatus | null): void => logTurn(logger, print, { now, before });
-  const ingest = starting.use(await startIngest({ ...config, sources }, onStatus, { logger, onTimed: noteTimed }));
+  let onCommit = (): void => {};
+  const onTimed = (timed: Timed): void => {
+    noteTimed(timed);
+    if (timed.what === 'commit') onCommit();
+  };
+  const ingest = starting.use(await startIngest({ ...config, sources }, onStatus, { logger, onTimed }));
   const views = starting.use(openViews(config, logger));
   const users = starting.use(openUsers({ dataDir, config: config.users, participantId, logger }));
   let failure: Error | null = null;
@@ -170,6 +184,9 @@ async function startWriting(config: Config, { logger, sources, version }: RoleCo
     health: createHealth(version, views.store, { status: () => ingest.status, failure: () => failure, readyLagMaxMs }),
     streamStatus: (readiness) => streamStatus(ingest.status, readiness, readyLagMaxMs),
     streamLookMs: 250,
+    onCommit: (listener) => {
+      onCommit = listener;
+    },
     ingestStatus: () => ingest.status,
     force: config.forceSnapshots ? (options) => ingest.force(options) : null,
     users,
@@ -214,6 +231,7 @@ function openReading(config: Config, { version, logger }: RoleContext): Role {
     streamStatus: (readiness) => readOnlyStreamStatus(standing.read(), readiness),
     // It reads what another process writes, at some cost each time.
     streamLookMs: 1_000,
+    onCommit: null,
     ingestStatus: null,
     force: null,
     users: null,
@@ -234,6 +252,7 @@ function openViews({ dataDir, emptyOwners }: Config, logger: Logger) {
   return {
     name: { data: dataDir },
     store,
+    streamStore: answers.streamStore,
     answers,
     measure: (registry: Registry) => measureViews(registry, dataDir, answers.load),
     async [Symbol.asyncDispose]() {

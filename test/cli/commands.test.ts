@@ -145,8 +145,8 @@ describe('snapshots', () => {
       ({ summary_v1: _1, summaries_v0: _0, state_v1: _s, state_v0_event_ids: _e, ...listed }) => listed,
     );
     expect(JSON.parse(stdout)).toEqual(expected);
-    const names = ['migration_id', 'record_time', 'contracts', 'owners', 'total_unlocked_coin', 'total_locked_coin'];
-    expect(Object.keys(JSON.parse(stdout)[0])).toEqual([...names, 'forced', 'total_coin', 'changes_digest', 'digest']);
+    const names = ['migration_id', 'record_time', 'contracts', 'owners', 'unlocked', 'locked'];
+    expect(Object.keys(JSON.parse(stdout)[0])).toEqual([...names, 'forced', 'total', 'changes_digest', 'digest']);
     const { rows } = readCsv((await holdfast('snapshots', '--data', dataDir, '--csv')).stdout);
     expect(rows).toEqual(expected.map(asTexts));
   });
@@ -155,7 +155,7 @@ describe('snapshots', () => {
     const { stdout } = await holdfast('snapshots', '--data', dataDir);
     const lines = stdout.trimEnd().split('\n');
     expect(lines[0]).toMatch(
-      /^migration {2}record time {2,}contracts {2}owners {2,}unlocked coin {2,}locked coin {2}forced {2,}total coin {2}changes digest {2,}digest$/,
+      /^migration {2}record time {2,}contracts {2}owners {2,}unlocked {2,}locked {2}forced {2,}total {2}changes digest {2,}digest$/,
     );
     expect(lines).toHaveLength(story.snapshots.length + 1);
   });

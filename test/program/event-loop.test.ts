@@ -122,6 +122,9 @@ async function readStream(): Promise<void> {
   const owners = [partyOf('alice'), ...SUMMARY.owner_party_ids.slice(0, 99)];
   using stream = await openStream(service.url, { owners, lastEventId: '1 2025-02-12T06:54:59Z' });
   await stream.until(() => stream.named('snapshot').length === 300);
+  const first = `0 2025-02-12T01:00:00Z o0 ${partyOf('o0')}`;
+  using moving = await openStream(service.url, { body: { owners, events: 'movements', last_event_id: first } });
+  await moving.until(() => moving.named('movement').length === 99);
 }
 
 it('reads few pages of a large directory for any request', async () => {
@@ -132,7 +135,7 @@ it('reads few pages of a large directory for any request', async () => {
     asked.push(request);
   }
   await readStream();
-  asked.push('GET /holdfast/v1/stream');
+  asked.push('GET /holdfast/v1/stream', 'POST /holdfast/v1/stream');
   const documented = ['openapi-holdings.json', 'openapi-ledger.json'].flatMap(operationsOf).map(({ method, path }) => {
     return new RegExp(`^${method} ${path.replaceAll(/\{.*?\}/g, '[^/]+')}(\\?|$)`);
   });

@@ -78,6 +78,9 @@ it('serves what it seals itself, and survives a database that goes away', async 
     dso_pinned: true,
     last_error: null,
   });
+  expect(await service.ask('/holdfast/v1/stream', { owners: ['a::1220'], events: 'movements' })).toEqual({
+    ...{ status: 501, body: { error: expect.stringMatching(/^not kept by this store/) } },
+  });
   const told = await metricsOf(service);
   expect(told).toMatch(/^holdfast_store_unsealed_intervals 0$/m);
   // The same that alerts and dashboard ask for: test/deploy/alerts.test.ts has all others.

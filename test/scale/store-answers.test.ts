@@ -100,6 +100,18 @@ describe.each(worlds)('over $name', ({ name, dso, lines }) => {
     expect(good).toBeGreaterThan(places.length * 8);
   });
 
+  it('says that movements, balances and locks are not kept', async () => {
+    const owner = `/holdfast/v1/owners/${owners[0]}`;
+    const paths = [
+      '/holdfast/v1/movements',
+      owner,
+      ...['movements', 'statement', 'locks'].map((name) => `${owner}/${name}`),
+    ];
+    const body = { at: [places[0]!.record_time], owners };
+    for (const ask of [...paths.map((path) => ({ path })), { path: '/holdfast/v1/balances', body }])
+      expect(await answer(postgres, ask), ask.path).toMatch(/^501 .*not kept by this store/);
+  });
+
   it.each(['/v1/holdings/state', '/v2/holdings/state'])(
     'all pages of %s are equal but for their tokens',
     async (path) => {

@@ -145,7 +145,7 @@ function SearchBox({ migration }: { readonly migration: string | undefined }): J
       />
       <div class="found" hidden={!show}>
         <div id={`${id}-found`} role="listbox" aria-label="Owners found">
-          {owners.map(({ party_id, total_coin_holdings }, index) => (
+          {owners.map(({ party_id, total }, index) => (
             // biome-ignore lint/a11y/useKeyWithClickEvents: the field has the focus, and its keys choose
             // biome-ignore lint/a11y/useFocusableInteractive: the same
             <div
@@ -158,7 +158,7 @@ function SearchBox({ migration }: { readonly migration: string | undefined }): J
               onClick={() => visit(party_id)}
             >
               <span class="found-party">{party_id}</span>
-              <Amount of={total_coin_holdings} />
+              <Amount of={total} />
             </div>
           ))}
         </div>

@@ -106,10 +106,9 @@ it('shows the newest snapshot and the largest holders in each order, to the last
   const ofNewest = card(page, 'Newest snapshot');
   const values = await ofNewest.locator('.figure dd').allTextContents();
   expect(values.map((value) => value.replace(/ .*|Copy.*/, ''))).toEqual(
-    [
-      ...[newest.total_coin, newest.total_unlocked_coin, newest.total_locked_coin],
-      ...[newest.owners, newest.contracts, newest.digest],
-    ].map(String),
+    [...[newest.total, newest.unlocked, newest.locked], ...[newest.owners, newest.contracts, newest.digest]].map(
+      String,
+    ),
   );
   expect(await ofNewest.locator('time').textContent()).toBe(shown(newest.record_time));
 
@@ -130,9 +129,9 @@ it('shows the newest snapshot and the largest holders in each order, to the last
     const rows = (await cells(within)).map(([rank, _party, ...others]) => [rank, ...others]);
     const expected = owners.slice(by === 'locked' ? 10 : 0, by === 'locked' ? 20 : 10).map((owner) => [
       String(owner.rank),
-      owner.total_unlocked_coin,
-      owner.total_locked_coin,
-      owner.total_coin_holdings,
+      owner.unlocked,
+      owner.locked,
+      owner.total,
       `${String(owner.share)
         .replace(/^(\d+)\.(\d\d)/, '$1$2.')
         .replace(/^0+(?=\d)/, '')} %`,
@@ -149,22 +148,18 @@ it('shows each point of the supply exactly, under the pointer, to the keyboard a
   const last = await newestSnapshot();
   const newest = await readout();
   const plot = within.locator('.u-over');
+  await plot.scrollIntoViewIfNeeded();
   const { x, y, width, height } = (await plot.boundingBox())!;
   await page.mouse.move(x + width / 2, y + height / 2);
   await expect.poll(readout).not.toEqual(newest);
   const [time = '', ...amounts] = await readout();
-  expect(amounts.at(-1)).toBe((await newestSnapshot(time.replace(' UTC', ':00Z').replace(' ', 'T'))).total_coin);
+  expect(amounts.at(-1)).toBe((await newestSnapshot(time.replace(' UTC', ':00Z').replace(' ', 'T'))).total);
 
   await page.mouse.move(0, 0);
   const { snapshots } = await dashboard.answer<{ snapshots: Row[] }>(
     '/holdfast/v1/snapshots?migration_id=0&order=asc&limit=1000',
   );
-  const rows = snapshots.map((row) => [
-    shown(row.record_time),
-    row.total_unlocked_coin,
-    row.total_locked_coin,
-    row.total_coin,
-  ]);
+  const rows = snapshots.map((row) => [shown(row.record_time), row.unlocked, row.locked, row.total]);
   await within.getByRole('slider').focus();
   await page.keyboard.press('Home');
   for (const row of rows.slice(0, 3)) {
@@ -186,7 +181,7 @@ it('shows each point of the supply exactly, under the pointer, to the keyboard a
   await expect.poll(async () => (await from.inputValue()) > before).toBe(true);
 
   const change = within.locator('.change');
-  const units = ({ total_coin }: Row): bigint => BigInt(String(total_coin).replace('.', ''));
+  const units = ({ total }: Row): bigint => BigInt(String(total).replace('.', ''));
   for (const range of [
     { from: '2025-02-12T00:10', to: String(last.record_time).slice(0, 16) },
     { from: '2025-02-12T00:35', to: '2025-02-14T07:49' },
@@ -292,7 +287,7 @@ it('shows the holdings, the chart, the changes and the contracts of an owner, an
   expect(found.changes).toEqual(
     changes.map((row) => [
       shown(row.record_time),
-      ...[row.change_unlocked_coin, row.change_locked_coin, row.total_unlocked_coin, row.total_locked_coin],
+      ...[row.change_unlocked, row.change_locked, row.unlocked, row.locked],
       String(row.contracts),
     ]),
   );
@@ -313,7 +308,7 @@ it('lists the snapshots with their digests, and says which one a time means', as
   const listed = card(page, 'Snapshots, newest first');
   await expectSaved(listed, 'snapshots?migration_id=0&format=csv&limit=all');
   expect((await cells(listed)).map((row) => [row[0], row[5], row[6]!.replace(/Copy.*$/, '')])).toEqual(
-    snapshots.map((row) => [shown(row.record_time), row.total_coin, row.digest]),
+    snapshots.map((row) => [shown(row.record_time), row.total, row.digest]),
   );
   await page.getByLabel('Time (UTC)').fill('2025-02-12T00:35:07');
   await settled(page);
@@ -338,10 +333,10 @@ it('completes the beginning of a party id', async () => {
   await search(page).fill('aurora-b');
   const options = found(page);
   await options.first().waitFor();
-  const { owners } = await dashboard.answer<{ owners: { party_id: string; total_coin_holdings: string }[] }>(
+  const { owners } = await dashboard.answer<{ owners: { party_id: string; total: string }[] }>(
     '/holdfast/v1/owners?prefix=aurora-b&limit=8',
   );
-  const shown = owners.map(({ party_id, total_coin_holdings }) => `${party_id}${total_coin_holdings}`);
+  const shown = owners.map(({ party_id, total }) => `${party_id}${total}`);
   await expect.poll(() => options.allTextContents()).toEqual(shown);
   await page.setViewportSize({ width: 390, height: 844 });
   const { x, width } = (await page.getByRole('listbox').boundingBox())!;

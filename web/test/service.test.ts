@@ -45,7 +45,7 @@ async function expectTone({ header, feed }: Shown, tone: 'good' | 'busy' | 'calm
 
 async function newestTotal(service: Service): Promise<string> {
   const { body } = await service.ask('/holdfast/v1/snapshots?limit=1');
-  return (body as { snapshots: [{ total_coin: string }] }).snapshots[0].total_coin;
+  return (body as { snapshots: [{ total: string }] }).snapshots[0].total;
 }
 
 it('follows a feed from before the first snapshot, and says what is wrong with it', async () => {

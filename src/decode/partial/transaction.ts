@@ -77,6 +77,10 @@ const event = new Members([
 ]);
 const [EVENT_TYPE, CONTRACT_ID, TEMPLATE_ID, PACKAGE_NAME, CHILD_EVENT_IDS, CONSUMING, CHOICE] = [0, 1, 2, 3, 4, 5, 6];
 
+/** What is also used of an EventLog event. */
+const logged = new Members(['choice_argument', 'acting_parties', 'interface_id']);
+const [ARGUMENT, ACTING_PARTIES, INTERFACE_ID] = [0, 1, 2];
+
 /** Larger transactions are rare, and comparing each id with the others would cost more than to parse them in full. */
 const EVENTS_MAX = 256;
 const LISTED_MAX = 1024;
@@ -261,26 +265,25 @@ function readEvents(member: number): boolean {
   if (BYTES[valueStart(member)] !== BRACE) return false;
   for (let i = member + 1; i < memberEnd(member); i = memberEnd(i)) {
     if (!tree.add(keyStart(i), keyEnd(i)) || !event.read(i + 1, memberEnd(i))) return false;
-    const wire = eventOf(valueStart(i), valueEnd(i));
+    const wire = eventOf(i);
     if (wire === null) return false;
     found.push(wire);
   }
   return true;
 }
 
-/** The event from `at` to `end`, which was read last, with the members that are used. */
-function eventOf(at: number, end: number): Wire | null {
+/** The event that was read last, an indexed member, with its members that are used. */
+function eventOf(i: number): Wire | null {
   if (event.is(EVENT_TYPE, CREATED)) {
     const template_id = event.parsed(TEMPLATE_ID, names);
-    if (mayBeOurs(template_id)) return JSON.parse(BYTES.toString('utf8', at, end)) as Wire;
+    if (mayBeOurs(template_id)) return JSON.parse(BYTES.toString('utf8', valueStart(i), valueEnd(i))) as Wire;
     return { event_type: 'created_event', template_id };
   }
   if (!event.is(EVENT_TYPE, EXERCISED) || !event.isThere(CHILD_EVENT_IDS)) return null;
   if (!tree.addChildren(event.start(CHILD_EVENT_IDS))) return null;
   if (event.is(CONSUMING, FALSE)) {
-    const isRead = event.isText(CHOICE, EVENT_LOG) && mayBeEventLog(event.parsed(PACKAGE_NAME, names));
-    if (isRead) return JSON.parse(BYTES.toString('utf8', at, end)) as Wire;
-    return { event_type: 'exercised_event', consuming: false };
+    const unused = { event_type: 'exercised_event', consuming: false };
+    return event.isText(CHOICE, EVENT_LOG) ? eventLogOf(i, unused) : unused;
   }
   const template_id = event.parsed(TEMPLATE_ID, names);
   if (!mayBeOurs(template_id)) return { event_type: 'exercised_event', template_id };
@@ -290,5 +293,19 @@ function eventOf(at: number, end: number): Wire | null {
     template_id,
     package_name: event.parsed(PACKAGE_NAME, names),
     contract_id: event.parsed(CONTRACT_ID),
+  };
+}
+
+function eventLogOf(i: number, unused: Wire): Wire | null {
+  const package_name = event.parsed(PACKAGE_NAME, names);
+  if (!mayBeEventLog(package_name)) return unused;
+  if (!logged.read(i + 1, memberEnd(i))) return null;
+  return {
+    ...unused,
+    choice: EVENT_LOG_CHOICE,
+    package_name,
+    choice_argument: logged.parsed(ARGUMENT),
+    acting_parties: logged.parsed(ACTING_PARTIES),
+    interface_id: logged.parsed(INTERFACE_ID, names),
   };
 }

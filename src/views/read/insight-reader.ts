@@ -51,6 +51,9 @@ export function createInsightReaders(
       'SELECT no FROM snapshot WHERE migration_id = ? + 0 AND no < ? ORDER BY record_time DESC LIMIT 1',
     )
     .pluck();
+  const timeReached = db
+    .prepare<[bigint], number | null>('SELECT time_reached FROM migration WHERE migration_id = ? + 0')
+    .pluck();
   const accounts = createAccountReader(db);
   const versions = createVersionReader(db);
   const gridOf = createGridReader(db);
@@ -98,7 +101,12 @@ export function createInsightReaders(
       return lookup.owners.map((no) => totalsAt(versions, accounts.ofNo(no), snapshot));
     },
     'last sealed': () => snapshotOf(last.get()),
-    'sealed place': (place) => snapshots.find({ ...place, match: 'exact' })?.no ?? null,
+    'sealed snapshot': (place) => snapshots.find({ ...place, match: 'exact' }),
+    'time passed': ({ migrationId, recordTime }) => {
+      const reached = timeReached.get(migrationId);
+      if (reached === undefined) return migrationId <= (snapshots.lastMigration() ?? -1);
+      return reached !== null && reached > recordTime;
+    },
     'sealed snapshots': ({ after, until, rows }) => sealed.all(after, until, rows).map((row) => snapshotOf(row)!),
     'sealed migrations': ({ after, before }) =>
       migrationIds.all().filter((migrationId) => (lastNoBefore.get(migrationId, before) ?? 0) > after),

@@ -17,7 +17,7 @@ import { createStatement } from '../../holdings/statement.ts';
 import { idText, type StoredId } from '../../ledger/ledger-ids.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { epochsDown, epochsUp } from '../store/account-epochs.ts';
-import { decodeNumbers } from '../store/stored-rows.ts';
+import { decodeNumbers, parseColumn } from '../store/stored-rows.ts';
 import type { Account, AccountReader, VersionReader } from './owner-versions.ts';
 
 /** An interval between snapshots: its updates are those after `startNo`, up to `endNo`. */
@@ -38,6 +38,11 @@ interface Interval {
 export interface Moment {
   readonly no: number;
   readonly interval: Interval;
+}
+
+/** A moment, as far as movements are found by it. */
+interface Bound extends Pick<Moment, 'no'> {
+  readonly interval: Pick<Interval, 'epoch' | 'firstEpoch'>;
 }
 
 interface UpdateRow {
@@ -68,6 +73,8 @@ const OF_MIGRATION = '+synchronizer IN (SELECT no FROM synchronizer WHERE migrat
 const UPDATE = `u.no AS updateNo, record_time AS recordTime, ${COUNTED_AT} AS countedAt, update_id AS updateId, accounts`;
 const CHANGE = 'CAST(unlocked AS TEXT) AS unlocked, CAST(locked AS TEXT) AS locked';
 
+export type MovementReader = ReturnType<typeof createMovementReader>;
+
 /** Reads movements and balances at any time. `? + 0`: see views/store/database.ts. */
 export function createMovementReader(
   db: Database,
@@ -84,7 +91,9 @@ export function createMovementReader(
      FROM migration WHERE migration_id = ? + 0 AND update_time IS NOT NULL`,
   );
   const firstTime = db
-    .prepare<[number], Micros>('SELECT first_time FROM synchronizer WHERE migration_id = ? + 0 ORDER BY no LIMIT 1')
+    .prepare<[number], Micros>(
+      'SELECT first_time FROM synchronizer WHERE no = (SELECT min(no) FROM synchronizer WHERE migration_id = ? + 0)',
+    )
     .pluck();
   const snapshotAt = (rest: string) =>
     db.prepare<[number, Micros], SnapshotEnd>(
@@ -123,7 +132,7 @@ export function createMovementReader(
   const isLimited = (): boolean => limited.get() === 1;
   const store = db.prepare<[], string>('SELECT directory_id FROM setting').pluck();
   const legsOf = db
-    .prepare<[number, number], string>('SELECT legs FROM movement_legs WHERE update_no = ? AND account = ?')
+    .prepare<[number, number], string>('SELECT legs FROM movement_legs WHERE update_no = ? + 0 AND account = ? + 0')
     .pluck();
 
   function lastUpdateNo(migrationId: number): number {
@@ -172,11 +181,16 @@ export function createMovementReader(
   }
 
   /** The sums of the changes after a moment, up to the end of its interval. */
-  function changeAfter({ no: account, epochs }: Account, { interval, no }: Moment): Amounts {
+  function changeAfter(
+    { no: account, epochs }: Account,
+    { interval, no }: Moment,
+    onRows: (rows: number) => void,
+  ): Amounts {
     const sum = { unlocked: 0n, locked: 0n };
     if (no >= interval.endNo) return sum;
     for (const epoch of epochsUp(epochs, interval.firstEpoch, interval.epoch))
       for (const { unlocked, locked } of changes.iterate(epoch, account, no, interval.endNo)) {
+        onRows(1);
         sum.unlocked += BigInt(unlocked);
         sum.locked += BigInt(locked);
       }
@@ -185,16 +199,16 @@ export function createMovementReader(
 
   /**
    * The balance at a moment: what the end of its interval has, less what came in between. So movements that were not yet kept when
-   * the interval began are not needed.
+   * the interval began are not needed. `onRows` may throw where too many rows are read.
    */
-  function balanceAt(account: Account, moment: Moment): Amounts {
+  function balanceAt(account: Account, moment: Moment, onRows: (rows: number) => void = () => {}): Amounts {
     const totals = versions.at(account, moment.interval)?.totals;
-    const since = changeAfter(account, moment);
+    const since = changeAfter(account, moment, onRows);
     return { unlocked: (totals?.unlocked ?? 0n) - since.unlocked, locked: (totals?.locked ?? 0n) - since.locked };
   }
 
   /** The movements of an account after a moment, up to another. */
-  function* ownMovements(account: Account, after: Moment, to: Moment, order: Order): Generator<OwnMovement> {
+  function* ownMovements(account: Account, after: Bound, to: Bound, order: Order): Generator<OwnMovement> {
     if (after.no >= to.no) return;
     const { firstEpoch } = after.interval;
     const { epoch: lastEpoch } = to.interval;
@@ -222,10 +236,15 @@ export function createMovementReader(
   }
 
   /** What other rows say of an update: its owners' changes, the largest first, then by party (UTF-8 bytes); and that of the supply. */
-  function updateOf(update: Pick<OwnMovement, 'updateNo' | 'epoch' | 'accounts'>) {
-    const moved = Array.from(changesOf(update), ({ no, change }) => ({ account: accounts.ofNo(no), change }));
+  function updateOf(
+    update: Pick<OwnMovement, 'updateNo' | 'epoch' | 'accounts'>,
+    changes: Iterable<{ readonly no: number; readonly change: Amounts }> = changesOf(update),
+  ) {
+    const moved = Array.from(changes, ({ no, change }) => ({ account: accounts.ofNo(no), change }));
     const supplyChange = isLimited() ? null : moved.reduce((sum, { change }) => sum + totalOf(change), 0n);
-    return { moved: moved.sort(bySizeThenParty), supplyChange };
+    // Those whose total it left as it was are the last ones.
+    const totalsChanged = moved.filter(({ change }) => totalOf(change) !== 0n).length;
+    return { moved: moved.sort(bySizeThenParty), totalsChanged, supplyChange };
   }
 
   function complete(
@@ -233,14 +252,16 @@ export function createMovementReader(
     { updateNo, recordTime, countedAt, updateId }: UpdateRow,
     { change, after, update }: { change: Amounts; after: Amounts; update: ReturnType<typeof updateOf> },
   ): Movement {
-    const others = update.moved.filter((each) => each.account.no !== account.no && totalOf(each.change) !== 0n);
+    const { moved, totalsChanged, supplyChange } = update;
+    const first = moved.slice(0, Math.min(OTHERS_MAX + 1, totalsChanged));
+    const others = first.filter((each) => each.account.no !== account.no);
     const legs = legsOf.get(updateNo, account.no);
     return {
       ...{ updateNo, recordTime, countedAt, updateId: idText(updateId), party: account.party, change, after },
       others: others.slice(0, OTHERS_MAX).map((each) => ({ party: each.account.party, change: totalOf(each.change) })),
-      othersCount: others.length,
-      supplyChange: update.supplyChange,
-      legs: legs === undefined ? null : legsIn(legs),
+      othersCount: totalsChanged - (totalOf(change) === 0n ? 0 : 1),
+      supplyChange,
+      legs: legs === undefined ? null : parseColumn<readonly MovementLeg[]>('movement_legs.legs', legs, JSON.parse),
     };
   }
 
@@ -280,30 +301,40 @@ export function createMovementReader(
     const balances = new Map<number, Amounts>();
     const found: PlacedMovement[] = [];
     let { interval } = end;
+    let epoch: number | null = null;
     for (const row of updatesDown.iterate(beginNo, Math.min(end.no, after?.updateNo ?? untilNo), migrationId)) {
       const { updateNo, countedAt } = row;
-      if (countedAt <= interval.begin) interval = intervalAt(migrationId, countedAt);
-      const update = updateOf({ ...row, epoch: epochOf(row, interval) });
+      if (countedAt <= interval.begin) [interval, epoch] = [intervalAt(migrationId, countedAt), null];
+      epoch ??= epochOf(row, interval);
+      // Without one, nothing moved.
+      if (epoch === null) continue;
+      const changes = [...changesOf({ ...row, epoch })];
+      const isLarge = ({ change }: { readonly change: Amounts }): boolean => absolute(totalOf(change)) >= min;
+      const update = changes.some(isLarge) ? updateOf({ ...row, epoch }, changes) : NOTHING_LISTED;
       for (const [place, { account, change }] of update.moved.entries()) {
-        const isWanted = absolute(totalOf(change)) >= min && !(updateNo === after?.updateNo && place <= after.place);
-        let balance = balances.get(account.no);
-        if (balance === undefined && isWanted) balance = balanceAt(account, { no: updateNo, interval });
-        if (balance === undefined) continue;
-        balances.set(account.no, minus(balance, change));
-        if (!isWanted) continue;
+        if (!isLarge({ change }) || (updateNo === after?.updateNo && place <= after.place)) continue;
+        const balance = balances.get(account.no) ?? balanceAt(account, { no: updateNo, interval });
+        balances.set(account.no, balance);
         found.push({ ...complete(account, row, { change, after: balance, update }), place });
         if (found.length === rows) return found;
+      }
+      for (const { no, change } of changes) {
+        const balance = balances.get(no);
+        if (balance !== undefined) balances.set(no, minus(balance, change));
       }
     }
     return found;
   }
 
-  /** The epoch of an update's movements; 0 where it has none. */
-  function epochOf({ updateNo, accounts: moved }: UpdateRow, { firstEpoch, epoch: lastEpoch }: Interval): number {
+  /** The epoch of an interval's movements, by an update in it; null where that has none. */
+  function epochOf(
+    { updateNo, accounts: moved }: UpdateRow,
+    { firstEpoch, epoch: lastEpoch }: Interval,
+  ): number | null {
     const [no] = decodeNumbers(moved);
-    if (no === undefined) return 0;
+    if (no === undefined) return null;
     const epochs = epochsUp(accounts.ofNo(no).epochs, firstEpoch, lastEpoch);
-    return epochs.find((epoch) => changeIn(epoch, no, updateNo) !== null) ?? 0;
+    return epochs.find((epoch) => changeIn(epoch, no, updateNo) !== null) ?? null;
   }
 
   /** One pass over the movements. */
@@ -325,8 +356,21 @@ export function createMovementReader(
     return changesOf(movement).reduce((sum, { change }) => sum + totalOf(change), 0n);
   }
 
-  return { history, momentAt, balanceAt, ownMovements, updateOf, complete, movements, allMovements, statement };
+  return {
+    history,
+    intervalAt,
+    momentAt,
+    balanceAt,
+    ownMovements,
+    updateOf,
+    complete,
+    movements,
+    allMovements,
+    statement,
+  };
 }
+
+const NOTHING_LISTED = { moved: [], totalsChanged: 0, supplyChange: null };
 
 function bySizeThenParty(
   a: { readonly account: Account; readonly change: Amounts },
@@ -351,10 +395,4 @@ function plus(a: Amounts, b: Amounts): Amounts {
 
 function minus(a: Amounts, b: Amounts): Amounts {
   return { unlocked: a.unlocked - b.unlocked, locked: a.locked - b.locked };
-}
-
-/** As views/write stores them: a JSON list of [side, counterparty, amount in units, reason]. */
-function legsIn(text: string): readonly MovementLeg[] {
-  const rows = JSON.parse(text) as readonly [MovementLeg['side'], string | null, string, string | null][];
-  return rows.map(([side, counterparty, amount, reason]) => ({ side, counterparty, amount: BigInt(amount), reason }));
 }

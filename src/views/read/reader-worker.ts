@@ -10,7 +10,9 @@ await serveThread<ReaderContract>(({ data: { dataDir, rules } }) => {
   return {
     json: (question) => answers.json(question),
     table: ({ question, form }) => answers.table(question, form),
+    balances: (question) => answers.balances(question),
     numbered: (lookup) => store.facts(lookup),
+    facts: (lookup) => store.facts(lookup),
     async ranking(place, move) {
       const ranking = await store.facts({ kind: 'ranking', ...place });
       move(Object.values(ranking).map(({ buffer }) => buffer as ArrayBuffer));

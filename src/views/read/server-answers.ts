@@ -11,11 +11,21 @@ import { NOT_BOUNDED } from './stored-snapshots.ts';
 export function startAnswers(
   eventLoop: HoldingsStore,
   options: ReaderThreadsOptions,
-): Answers & AsyncDisposable & { load(): ReadLoad } {
+): Answers & AsyncDisposable & { readonly streamStore: HoldingsStore; load(): ReadLoad } {
   const near = answersFrom(eventLoop, options.rules);
   const threads = startReaderThreads(options);
   const rankings = createRankings();
+  let lastOfStreams: Promise<unknown> = Promise.resolve();
   return {
+    /** What streams read. Their backlogs are read by one thread, so that requests find the others. */
+    streamStore: {
+      facts: <K extends FactKind>(lookup: Lookup<K>) =>
+        orElsewhere(eventLoop.facts(lookup), () => {
+          const facts = lastOfStreams.then(() => threads.facts(lookup));
+          lastOfStreams = facts.catch(() => {});
+          return facts;
+        }),
+    },
     json: (question, signalOf) => orElsewhere(near.json(question), () => threads.json(question, signalOf())),
     async table(question, form, signalOf) {
       // Others may wait for the same ranking, so it is computed even where this client goes away.
@@ -26,6 +36,7 @@ export function startAnswers(
       const { table } = answersFrom(store, options.rules);
       return orElsewhere(table(question, form), () => threads.table(question, form, signalOf()));
     },
+    balances: (question, signalOf) => threads.balances(question, signalOf()),
     load: () => threads.load(),
     [Symbol.asyncDispose]: () => threads[Symbol.asyncDispose](),
   };

@@ -56,7 +56,7 @@ export function prepareSnapshots<P extends unknown[], Row = SnapshotRow>(
   more = '',
 ): Statement<P, Row> {
   return db.prepare<P, Row>(
-    `SELECT migration_id AS migrationId, record_time AS recordTime, s.seq AS seq, no, epoch, forced,
+    `SELECT migration_id AS migrationId, record_time AS recordTime, s.seq AS seq, no, epoch, update_no AS updateNo, forced,
        coalesce(contracts, 0) AS contracts, coalesce(owners, 0) AS owners,
        coalesce(unlocked, '0') AS unlocked, coalesce(locked, '0') AS locked, changes_digest AS changesDigest, digest ${more}
      FROM snapshot s LEFT JOIN migration USING (migration_id)
@@ -99,8 +99,9 @@ export function createSnapshotReader(db: Database) {
   const migrationIds = db.prepare<[], number>('SELECT migration_id FROM migration ORDER BY migration_id').pluck();
   const newestSealed = db.prepare<[], bigint | null>('SELECT max(migration_id) FROM snapshot').pluck().safeIntegers();
   // An import without its marker has no snapshot.
-  const factsOf = db.prepare<[number], Pick<SealedMigration, 'periodUs' | 'dso' | 'importedAt'>>(
-    'SELECT period AS periodUs, dso, seeded_at AS importedAt FROM setting LEFT JOIN migration ON migration_id = ?',
+  const factsOf = db.prepare<[number], Pick<SealedMigration, 'periodUs' | 'dso' | 'importedAt' | 'movementsSince'>>(
+    `SELECT period AS periodUs, dso, seeded_at AS importedAt, movements_since AS movementsSince
+     FROM setting LEFT JOIN migration ON migration_id = ?`,
   );
   const oldestOf = prepareSnapshots<[bigint]>(db, 'WHERE migration_id = ? + 0 ORDER BY record_time LIMIT 1');
   const between = (order: string) =>

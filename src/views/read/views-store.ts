@@ -12,11 +12,13 @@ import { ExpiredSums, mayHaveExpired } from '../../holdings/summary-answer.ts';
 import { epochsUp } from '../store/account-epochs.ts';
 import { openForReading } from '../store/database.ts';
 import { type CoinRow, followedIn, NO_SUMS, unitsOf } from '../store/stored-rows.ts';
+import { createBalanceReader } from './balance-reader.ts';
 import { createPageReader } from './contract-page.ts';
 import { createInsightReaders } from './insight-reader.ts';
 import { createLockReader } from './lock-reader.ts';
 import { createMovementReader } from './movement-reader.ts';
 import { type Account, createAccountReader, createVersionReader } from './owner-versions.ts';
+import { createOwnersMovementReader } from './owners-movements.ts';
 import {
   createSnapshotReader,
   NOT_BOUNDED,
@@ -111,6 +113,11 @@ export function createFactsReader(db: Database) {
   let readLocks: ReturnType<typeof createLockReader> | undefined;
   let movementReader: ReturnType<typeof createMovementReader> | undefined;
   const movements = () => (movementReader ??= createMovementReader(db, { accounts, versions }));
+  let ownersMovementReader: ReturnType<typeof createOwnersMovementReader> | undefined;
+  const ownersMovements = () =>
+    (ownersMovementReader ??= createOwnersMovementReader(db, { accounts, movements: movements() }));
+  let balanceReader: ReturnType<typeof createBalanceReader> | undefined;
+  const balances = () => (balanceReader ??= createBalanceReader(db, { accounts, versions, movements: movements() }));
   const storedFollowed = db.prepare<[], { text: string | null; isFinal: number }>(
     `SELECT followed AS text,
        followed IS NOT NULL AND EXISTS (SELECT 1 FROM migration WHERE time_reached IS NOT NULL) AS isFinal FROM setting`,
@@ -180,6 +187,15 @@ export function createFactsReader(db: Database) {
     movements: (lookup, budget) => {
       requireUnbounded(budget);
       return movements().movements(lookup);
+    },
+    'last update': () => ownersMovements().lastUpdateNo(),
+    'moved owners': ({ after, until }) => ownersMovements().moved(after, until),
+    'movements of owners': (lookup, budget) => ownersMovements().ofOwners(lookup, budget),
+    'movement place': (name, budget) => ownersMovements().place(name, budget),
+    balance: (lookup, budget) => balances().balance(lookup, budget),
+    balances: (lookup, budget) => {
+      requireUnbounded(budget);
+      return balances().balances(lookup);
     },
     'all movements': (lookup, budget) => {
       requireUnbounded(budget);

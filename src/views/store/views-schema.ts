@@ -171,7 +171,7 @@ CREATE TABLE movement(
   PRIMARY KEY(epoch, account, update_no)
 ) STRICT, WITHOUT ROWID;
 
--- What the feed says of a movement: JSON of an array of legs (ledger/event-log.ts). A row only where it has an event for it.
+-- What the feed says of a movement: JSON of an array of legs (decode/event-log.ts). A row only where it has an event for it.
 CREATE TABLE movement_legs(
   update_no INTEGER, account INTEGER, legs TEXT NOT NULL, PRIMARY KEY(update_no, account)
 ) STRICT, WITHOUT ROWID;

@@ -150,9 +150,12 @@ export class LedgerUpdates {
     this.#passed = [];
   }
 
-  /** What the update being applied has changed so far in an owner's amounts. */
-  changeOf(owner: Owner): readonly [unlocked: bigint, locked: bigint] {
-    return owner.touched ? this.#changeAt(this.#touched.indexOf(owner)) : [0n, 0n];
+  /** What the update being applied has changed so far in the amounts of an owner; null for one that it does not touch. */
+  changeOf(party: string): { readonly account: number; readonly unlocked: bigint; readonly locked: bigint } | null {
+    const i = this.#touched.findIndex((owner) => owner.party === party);
+    if (i < 0) return null;
+    const [unlocked, locked] = this.#changeAt(i);
+    return { account: this.#touched[i]!.no, unlocked, locked };
   }
 
   #changeAt(i: number): readonly [unlocked: bigint, locked: bigint] {

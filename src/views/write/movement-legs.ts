@@ -5,15 +5,15 @@ import { formatAmount } from '../../ledger/amount.ts';
 import { type EventLog, UNCOUNTED_LOG } from '../../ledger/update.ts';
 import { BulkRows } from '../store/stored-rows.ts';
 import type { LedgerUpdates } from './ledger-updates.ts';
-import type { Owners } from './owner-sums.ts';
-import { addIgnored, type Counts, type MigrationState, type WriterState } from './state.ts';
+import { addIgnored, type Counts, type WriterState } from './state.ts';
 
 interface BatchParts {
   readonly state: WriterState;
   readonly counts: Counts;
-  readonly owners: Owners;
   readonly updates: LedgerUpdates;
 }
+
+const UNTOUCHED = { account: 0, unlocked: 0n, locked: 0n };
 
 /** What the ledger says of movements, in EventLog events (docs/rules.md, rule 15): it waits for the commit. */
 export class MovementLegs {
@@ -30,22 +30,22 @@ export class MovementLegs {
    * Compares the EventLog events of an update with what it changed in their accounts, and keeps their legs where that is a movement. Called
    * between its other events and its end. A difference is only counted: totals come from coins.
    */
-  apply(migration: MigrationState, { updateId, eventLogs }: UpdateContent): void {
+  apply({ updateId, eventLogs }: UpdateContent): void {
     if (eventLogs.length === 0) return;
-    const { counts, owners, updates } = this.#batch;
+    const { counts, updates } = this.#batch;
     for (const [party, logs] of this.#countedByOwner(eventLogs)) {
-      const owner = owners.find(migration, party);
-      const [unlocked, locked] = owner === undefined ? [0n, 0n] : updates.changeOf(owner);
+      const { account, unlocked, locked } = updates.changeOf(party) ?? UNTOUCHED;
       const net = netOf(logs);
       if (net === unlocked + locked) counts.legsAgree += 1;
       else if (net !== null) {
         counts.legsDiffer += 1;
-        const [said, is] = [net, unlocked + locked].map(formatAmount);
-        counts.firstLegsDifference ??= `update ${updateId}, ${party}: its legs come to ${said}, its coins changed by ${is}`;
+        counts.firstLegsDifference ??=
+          `update ${updateId}, ${party}: its legs come to ${formatAmount(net)}, ` +
+          `its coins changed by ${formatAmount(unlocked + locked)}`;
       }
-      if (owner === undefined || (unlocked === 0n && locked === 0n)) continue;
+      if (unlocked === 0n && locked === 0n) continue;
       const legs = logs.flatMap((log) => (log.legs === '' ? [] : [log.legs]));
-      this.#rows.push([updates.no, owner.no, `[${legs.join(',')}]`]);
+      this.#rows.push([updates.no, account, `[${legs.join(',')}]`]);
     }
   }
 

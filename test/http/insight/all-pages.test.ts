@@ -54,6 +54,8 @@ describe('the rows of all pages in one answer', () => {
     ['owners?migration_id=0', 2_000],
     ['top?migration_id=0&by=locked', 2_000],
     ['snapshots?migration_id=0&every=10s', 1_799],
+    // Of 500 owners in one update.
+    ['movements?migration_id=0', 2_000],
   ])('of %s are those of the pages', async (target, count) => {
     const response = await begin(`${target}&limit=all&format=csv`);
     expect(response.headers['transfer-encoding']).toBe('chunked');
@@ -107,6 +109,6 @@ describe('the rows of all pages in one answer', () => {
     await reader.read();
     holdings[Symbol.dispose]();
     await expect(reader.read()).rejects.toThrow('not open');
-    expect(holdings.log.join()).toContain('an answer of all pages was broken off');
+    expect(holdings.log.join()).toContain('an answer in parts was broken off');
   });
 });

@@ -23,7 +23,10 @@ const TARGETS = [
   ['top', 'record_time'],
   [`owners/${ALICE}/history`, 'to'],
   [`owners/${ALICE}/changes`, 'to'],
+  [`owners/${ALICE}/movements`, 'to'],
+  [`owners/${ALICE}/statement`, 'to'],
   [`owners/${ALICE}/locks`, 'record_time'],
+  ['movements', 'to'],
 ] as const;
 
 const get = async (target: string, headers: Record<string, string> = {}): Promise<Response> =>
@@ -85,7 +88,9 @@ describe.each(TARGETS)('an answer of %s', (target, until) => {
     ])
       expect(await type('', accept), accept).toBe(wanted);
     const file = (await get(`${target}?format=csv`)).headers.get('content-disposition')!;
-    expect(file).toMatch(/^attachment; filename="holdfast-(snapshots|owners|top|history|changes|locks)-[\w.-]+\.csv"$/);
+    expect(file).toMatch(
+      /^attachment; filename="holdfast-(snapshots|owners|top|history|changes|locks|(all-)?movements|statement)-[\w.-]+\.csv"$/,
+    );
     expect((await get(target)).headers.has('content-disposition')).toBe(false);
   });
 });

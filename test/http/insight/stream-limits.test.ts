@@ -30,7 +30,7 @@ it('cuts a client that takes nothing, and the others go on to the end', async ()
   using idle = await openStream(service.url, all);
   idle.pause();
   using reading = await openStream(service.url, all);
-  await reading.until(() => reading.events.at(-1)?.id === LAST);
+  await reading.until(() => reading.events.at(-1)?.id?.startsWith(LAST) === true);
   expect(reading.named('snapshot')).toHaveLength(178);
   expect(reading.named('owner')).toHaveLength(178 * 100);
   expect(Buffer.byteLength(reading.text)).toBeGreaterThan(5_000_000);
@@ -41,17 +41,17 @@ it('cuts a client that takes nothing, and the others go on to the end', async ()
   // What it had is all that was held for it; it can resume after the last whole event.
   const { id } = idle.named('snapshot').at(-1)!;
   using resumed = await openStream(service.url, { ...all, lastEventId: id! });
-  await resumed.until(() => resumed.events.at(-1)?.id === LAST);
+  await resumed.until(() => resumed.events.at(-1)?.id?.startsWith(LAST) === true);
   const sent = [...idle.named('snapshot'), ...resumed.named('snapshot')].map((event) => event.id);
   expect(sent).toEqual(reading.named('snapshot').map((event) => event.id));
 });
 
 it('cuts a client for which too much is held, however lately it took some', async () => {
-  await using service = await startStreaming(dataDir, { heldBytesMax: 30_000 });
+  await using service = await startStreaming(dataDir, { heldBytesMax: 20_000 });
   using idle = await openStream(service.url, { owners: MANY_OWNERS, lastEventId: FIRST });
   idle.pause();
   using other = await openStream(service.url, { lastEventId: FIRST });
-  await other.until(() => other.events.at(-1)?.id === LAST);
+  await other.until(() => other.events.at(-1)?.id?.startsWith(LAST) === true);
   await expect.poll(() => service.log.join()).toMatch(/\d{5} bytes wait for it/);
   await expect.poll(() => service.streams.openCount()).toBe(1);
 });

@@ -86,7 +86,7 @@ describe.each(seeds)('the tables of random ledger %i', async (seed) => {
           migration_id: id,
           by: by ?? 'total',
           owners_total: snapshot.owners.size,
-          total_coin: plainDecimal(snapshot.supply.unlocked + snapshot.supply.locked),
+          total: plainDecimal(snapshot.supply.unlocked + snapshot.supply.locked),
         });
       }
   });

@@ -12,6 +12,9 @@ export type EventStream = Awaited<ReturnType<typeof openStream>>;
 
 export interface StreamOptions {
   readonly owners?: readonly string[];
+  readonly events?: string;
+  /** Sends a POST with this body; the owners and events are not sent then. */
+  readonly body?: unknown;
   readonly lastEventId?: string;
   /** The same as a parameter. */
   readonly lastEventIdParameter?: string;
@@ -24,17 +27,19 @@ const WAIT_MAX_MS = 60_000;
 
 /** Opens a stream of a service, or of a proxy before it; resolves when its head is there. */
 export async function openStream(url: string, options: StreamOptions = {}) {
-  const { owners = [], lastEventId, lastEventIdParameter, headers = {}, localAddress } = options;
+  const { owners = [], events, body, lastEventId, lastEventIdParameter, headers = {}, localAddress } = options;
   const query = new URLSearchParams(owners.map((owner): [string, string] => ['owner', owner]));
+  if (events !== undefined) query.set('events', events);
   if (lastEventIdParameter !== undefined) query.set('last_event_id', lastEventIdParameter);
   const resuming = lastEventId === undefined ? {} : { 'last-event-id': lastEventId };
-  const target = new URL(`/holdfast/v1/stream?${query}`, url);
+  const target = new URL(`/holdfast/v1/stream?${body === undefined ? query : ''}`, url);
   const sent = request(target, {
     agent: false,
+    method: body === undefined ? 'GET' : 'POST',
     headers: { ...headers, ...resuming },
     ...(localAddress && { localAddress }),
   });
-  sent.end();
+  sent.end(body === undefined ? undefined : JSON.stringify(body));
   const [response] = (await once(sent, 'response')) as [IncomingMessage];
   return follow(sent, response);
 }
@@ -101,12 +106,14 @@ function parseEvent(block: string): StreamEvent {
   return { name: fields.get('event')!, id: fields.get('id') ?? null, data };
 }
 
-/** What happened in a stream, in short: `status reading`, `owner alice 00:10`, `snapshot 0 00:20 skipped true`. */
+/** What happened in a stream, in short: `status reading`, `owner alice 00:10`, `movement alice u1 +2`, `snapshot 0 00:20 skipped true`. */
 export function shortEvents(stream: EventStream): string[] {
   return stream.events.map(({ name, data }) => {
     const time = String(data.record_time).slice(11, -1).replace(/:00$/, '');
     if (name === 'status') return `status ${data.phase}`;
-    if (name === 'owner') return `owner ${String(data.party_id).split('::')[0]} ${time}`;
+    const owner = String(data.party_id).split('::')[0];
+    if (name === 'owner') return `owner ${owner} ${time}`;
+    if (name === 'movement') return `movement ${owner} ${data.update_id} ${Number(data.change_total)}`;
     return `${name} ${data.migration_id} ${time}${'skipped' in data ? ` skipped ${data.skipped}` : ''}`;
   });
 }

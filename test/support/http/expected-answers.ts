@@ -13,8 +13,8 @@ export interface ExpectedSnapshot {
   readonly record_time: string;
   readonly contracts: number;
   readonly owners: number;
-  readonly total_unlocked_coin: string;
-  readonly total_locked_coin: string;
+  readonly unlocked: string;
+  readonly locked: string;
   readonly summary_v1: object;
   readonly summaries_v0: readonly { readonly computed_as_of_round: number }[];
   readonly state_v1: readonly { readonly created_in_update_id: string | null }[];

@@ -7,6 +7,7 @@ import {
   type StreamStatus,
   type Streams,
 } from '../../../src/http/streams.ts';
+import { startAnswers } from '../../../src/views/read/server-answers.ts';
 import { openEventLoopStore } from '../../../src/views/read/views-store.ts';
 import { openHoldings, STATUS } from './holdings-service.ts';
 
@@ -28,7 +29,10 @@ export async function startStreaming(
   await using parts = new AsyncDisposableStack();
   const log: string[] = [];
   const logger = pino({ level: 'info' }, { write: (line: string) => void log.push(line) });
-  const store = parts.use(openEventLoopStore(dataDir));
+  const eventLoop = parts.use(openEventLoopStore(dataDir));
+  const { streamStore: store } = parts.use(
+    startAnswers(eventLoop, { dataDir, rules: { emptyOwners: 'zero' }, logger }),
+  );
   let status: StreamStatus = { ...STATUS, lag_seconds: 0 };
   const of = { store, status: async () => status, lookMs: LOOK_MS, logger, limits: { ...STREAM_LIMITS, ...limits } };
   const streams = createStreams(of);

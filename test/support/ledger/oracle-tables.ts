@@ -46,9 +46,9 @@ export function snapshotRows(snapshots: readonly FoldedSnapshot[]): Row[] {
     forced,
     owners: owners.size,
     contracts: supply.contracts,
-    total_unlocked_coin: plainDecimal(supply.unlocked),
-    total_locked_coin: plainDecimal(supply.locked),
-    total_coin: plainDecimal(supply.unlocked + supply.locked),
+    unlocked: plainDecimal(supply.unlocked),
+    locked: plainDecimal(supply.locked),
+    total: plainDecimal(supply.unlocked + supply.locked),
     changes_digest: changesDigest,
     digest,
   }));
@@ -56,9 +56,9 @@ export function snapshotRows(snapshots: readonly FoldedSnapshot[]): Row[] {
 
 function totalFields({ unlocked, locked }: OracleTotals): Row {
   return {
-    total_unlocked_coin: plainDecimal(unlocked),
-    total_locked_coin: plainDecimal(locked),
-    total_coin_holdings: plainDecimal(unlocked + locked),
+    unlocked: plainDecimal(unlocked),
+    locked: plainDecimal(locked),
+    total: plainDecimal(unlocked + locked),
   };
 }
 
@@ -112,8 +112,9 @@ export function changesOf(grid: readonly FoldedSnapshot[], party: string): Oracl
 export function changeRows(grid: readonly FoldedSnapshot[], party: string): Row[] {
   return changesOf(grid, party).map(({ recordTime, before, after }) => ({
     ...pointRow(recordTime, after),
-    change_unlocked_coin: plainDecimal(after.unlocked - before.unlocked),
-    change_locked_coin: plainDecimal(after.locked - before.locked),
+    change_unlocked: plainDecimal(after.unlocked - before.unlocked),
+    change_locked: plainDecimal(after.locked - before.locked),
+    change_total: plainDecimal(after.unlocked - before.unlocked + (after.locked - before.locked)),
   }));
 }
 

@@ -18,7 +18,24 @@ export interface OracleSnapshot extends OracleDigests {
   readonly coins: readonly ActiveCoin[];
 }
 
+/** What is active and counts from a counted time on. */
+export interface OracleMoment {
+  readonly countedAt: Micros;
+  readonly coins: readonly ActiveCoin[];
+}
+
+/** A migration with an update that is no import. */
+export interface OracleHistory {
+  readonly migrationId: number;
+  /** What its imports brought, and then behind each update that changed a coin. */
+  readonly moments: readonly OracleMoment[];
+  readonly appliedTo: Micros;
+  /** The times of its snapshots in order, forced ones included. */
+  readonly sealed: readonly Micros[];
+}
+
 export interface Oracle {
+  readonly histories: readonly OracleHistory[];
   /** By migration and record time. */
   readonly snapshots: readonly OracleSnapshot[];
   readonly lastMigration: number;
@@ -37,7 +54,8 @@ interface AppliedTimes {
   readonly ids: ReadonlySet<string>;
 }
 
-interface Era {
+/** A migration while it is worked out. */
+export interface Era {
   readonly migrationId: number;
   /** Of each synchronizer: the record times of its first and its last update. */
   readonly applied: Map<string, AppliedTimes>;
@@ -47,6 +65,8 @@ interface Era {
   readonly rounds: Map<string, Contract>;
   readonly counterfeits: Set<string>;
   readonly snapshots: OracleSnapshot[];
+  readonly moments: OracleMoment[];
+  readonly sealed: Micros[];
   /** The next grid time to seal; null before the first update that is not an import. */
   next: Micros | null;
   /** The largest time moved to, by updates and checkpoints. */
@@ -57,30 +77,53 @@ interface Era {
 
 interface World {
   readonly periodMicros: number;
+  readonly onUpdate: (era: Era, update: HistoryUpdate) => void;
   readonly eras: Map<number, Era>;
+  readonly hasMoments: boolean;
   dso: string | null;
   updates: number;
   redelivered: number;
   importsLate: number;
 }
 
+interface OracleOptions {
+  readonly periodMicros: number;
+  readonly dso?: string;
+  /** Numbers of items behind which a snapshot is forced; only where they are given are there histories. */
+  readonly cuts?: readonly number[];
+  /** Called behind each update that is applied. */
+  readonly onUpdate?: World['onUpdate'];
+}
+
 /**
  * Works out a history by the rules of the design alone: every snapshot is a copy of the whole active set. Slow and plain on
  * purpose; the history must be valid, and an archive of something unknown throws.
  */
-export function oracle(items: Iterable<HistoryItem>, options: { periodMicros: number; dso?: string }): Oracle {
-  const { periodMicros, dso } = options;
-  const world: World = { periodMicros, eras: new Map(), dso: dso ?? null, updates: 0, redelivered: 0, importsLate: 0 };
+export function oracle(items: Iterable<HistoryItem>, options: OracleOptions): Oracle {
+  const { periodMicros, dso, cuts, onUpdate = () => {} } = options;
+  const counts = { updates: 0, redelivered: 0, importsLate: 0 };
+  const world: World = {
+    periodMicros,
+    onUpdate,
+    eras: new Map(),
+    hasMoments: cuts !== undefined,
+    dso: dso ?? null,
+    ...counts,
+  };
+  let applied = 0;
   for (const item of items) {
     if (item.kind === 'update') applyUpdate(world, eraOf(world, item.migrationId), item);
     else if (item.kind === 'checkpoint') applyCheckpoint(world, eraOf(world, item.migrationId), item.times);
+    if (cuts?.includes(++applied)) force(world);
   }
   const eras = [...world.eras.values()].sort((a, b) => a.migrationId - b.migrationId);
   const newest = eras.at(-1)!;
   const rounds = [...newest.rounds.values()].map(roundNumber).sort((a, b) => (a < b ? -1 : 1));
   const begun = eras.findLast((era) => era.next !== null);
+  const withUpdates = eras.filter(({ moments }) => moments.length > 0);
   const { updates, redelivered, importsLate } = world;
   return {
+    histories: withUpdates.map(historyOf),
     snapshots: eras.flatMap((era) => era.snapshots),
     lastMigration: newest.migrationId,
     lowestOpenRound: rounds[0] ?? null,
@@ -100,6 +143,8 @@ function eraOf({ eras }: World, migrationId: number): Era {
     ...maps,
     ...times,
     snapshots: [],
+    moments: [],
+    sealed: [],
     next: null,
     reached: Number.NEGATIVE_INFINITY,
     updated: Number.NEGATIVE_INFINITY,
@@ -113,6 +158,30 @@ function forcedIn({ periodMicros }: World, { migrationId, snapshots, coins, upda
   const newest = snapshots.at(-1) ?? null;
   if (updated % periodMicros === 0 || (newest !== null && newest.recordTime >= updated)) return newest;
   return { migrationId, recordTime: updated, coins: [...coins.values()], ...NO_DIGESTS };
+}
+
+function force({ periodMicros, eras }: World): void {
+  const begun = [...eras.values()].filter((era) => era.next !== null);
+  const newest = begun.sort((a, b) => a.migrationId - b.migrationId).at(-1);
+  if (newest === undefined) return;
+  const { updated, sealed } = newest;
+  if (updated % periodMicros !== 0 && updated > (sealed.at(-1) ?? 0)) sealed.push(updated);
+}
+
+/** Where a snapshot is sealed at the time reached, or later, an update counts behind it. */
+export function countedAt({ reached, sealed }: Era): Micros {
+  return Math.max(reached, (sealed.at(-1) ?? reached - 1) + 1);
+}
+
+function noteMoment(era: Era, before: ReadonlySet<ActiveCoin>): void {
+  const coins = [...era.coins.values()];
+  const isSame = coins.length === before.size && coins.every((coin) => before.has(coin));
+  if (!isSame) era.moments.push({ countedAt: countedAt(era), coins });
+}
+
+function historyOf({ migrationId, moments, sealed, reached }: Era): OracleHistory {
+  const appliedTo = Math.max(reached, sealed.at(-1) ?? reached, moments.at(-1)!.countedAt);
+  return { migrationId, moments, sealed, appliedTo };
 }
 
 function applyUpdate(world: World, era: Era, update: HistoryUpdate): void {
@@ -139,7 +208,10 @@ function applyUpdate(world: World, era: Era, update: HistoryUpdate): void {
   while (era.next < update.recordTime) sealNext(world, era);
   era.reached = Math.max(era.reached, update.recordTime);
   era.updated = Math.max(era.updated, update.recordTime);
+  const held = [...era.coins.values()];
+  if (world.hasMoments && era.moments.length === 0) era.moments.push({ countedAt: update.recordTime - 1, coins: held });
   applyEvents(world, era, update);
+  if (world.hasMoments) noteMoment(era, new Set(held));
 }
 
 /** Whether an update comes for the first time. Throws where it comes in disorder. */
@@ -161,6 +233,7 @@ function isNew(era: Era, { updateId, synchronizerId, sharesTime }: HistoryUpdate
 function sealNext({ periodMicros }: World, era: Era): void {
   const { migrationId, snapshots } = era;
   const sealed = { migrationId, recordTime: era.next!, coins: [...era.coins.values()] };
+  era.sealed.push(era.next!);
   snapshots.push({ ...sealed, ...digestsOf({ ...sealed, periodMicros, before: snapshots.at(-1) }) });
   era.next = era.next! + periodMicros;
 }
@@ -193,6 +266,7 @@ function applyEvents(world: World, era: Era, update: HistoryUpdate): void {
         node: event.node,
       });
   }
+  world.onUpdate(era, update);
 }
 
 function isOurs({ templateId, packageName }: Contract): boolean {

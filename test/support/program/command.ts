@@ -8,8 +8,18 @@ export interface Ended {
 }
 
 /** Runs one command line in this process and gives what it wrote. */
-export async function holdfast(...args: readonly string[]): Promise<Ended> {
-  const [stdout, stderr] = [collect(), collect()];
+export function holdfast(...args: readonly string[]): Promise<Ended> {
+  return run(args, collect());
+}
+
+/** The same on a terminal with lines of so many characters. */
+export function holdfastOnTerminal(columns: number, ...args: readonly string[]): Promise<Ended> {
+  const stdout = collect();
+  return run(args, { ...stdout, stream: Object.assign(stdout.stream, { isTTY: true, columns }) });
+}
+
+async function run(args: readonly string[], stdout: ReturnType<typeof collect>): Promise<Ended> {
+  const stderr = collect();
   const code = await runCommandLine(args, {
     env: {},
     stdout: stdout.stream,

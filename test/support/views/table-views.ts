@@ -2,7 +2,7 @@ import type { HistoryItem } from '../ledger/history.ts';
 import { oracle } from '../ledger/oracle.ts';
 import { type FoldedSnapshot, folded } from '../ledger/oracle-tables.ts';
 import type { TemporaryDirectory } from '../program/temporary-directory.ts';
-import { linesOf, replayInto, SMALL_EPOCHS, TEN_MINUTES_US } from './replayed.ts';
+import { type Format, linesOf, replayInto, SMALL_EPOCHS, TEN_MINUTES_US } from './replayed.ts';
 
 /** A data directory, and the snapshots that it should have, by migration and record time. */
 export interface TableViews {
@@ -15,9 +15,15 @@ export async function replayWithForced(
   folder: TemporaryDirectory,
   items: readonly HistoryItem[],
   cuts: readonly number[],
+  format: Format = 'scan',
 ): Promise<TableViews> {
   const dataDir = folder.at(`views-${cuts.join('-')}`);
-  const lines = items.map((item) => linesOf([item], 'scan'));
+  const lines = items.map((item) => linesOf([item], format));
+  const migrationId = Math.max(...items.map((item) => item.migrationId));
+  const replayed = async (feed: string, seal: boolean): Promise<void> => {
+    const { halted } = await replayInto(dataDir, [feed], { seal, migrationId, ...SMALL_EPOCHS });
+    if (halted !== null) throw new Error(`the feed was halted: ${halted.reason}`);
+  };
   const options = { periodMicros: TEN_MINUTES_US };
   const forced = new Map<string, FoldedSnapshot>();
   for (const cut of cuts) {
@@ -26,17 +32,12 @@ export async function replayWithForced(
     if (made === null || made.recordTime % TEN_MINUTES_US === 0) continue;
     const key = `${made.migrationId} ${made.recordTime}`;
     if (!forced.has(key)) forced.set(key, folded(made, true));
-    await replayed(dataDir, folder.writeLines(`part-${cut}.ndjson`, lines.slice(0, cut).flat()), true);
+    await replayed(folder.writeLines(`part-${cut}.ndjson`, lines.slice(0, cut).flat()), true);
   }
-  await replayed(dataDir, folder.writeLines('all.ndjson', lines.flat()), false);
+  await replayed(folder.writeLines('all.ndjson', lines.flat()), false);
   const grid = oracle(items, options).snapshots.map((snapshot) => folded(snapshot, false));
   const snapshots = [...grid, ...forced.values()].sort(
     (a, b) => a.migrationId - b.migrationId || a.recordTime - b.recordTime,
   );
   return { dataDir, snapshots };
-}
-
-async function replayed(dataDir: string, feed: string, seal: boolean): Promise<void> {
-  const { halted } = await replayInto(dataDir, [feed], { seal, ...SMALL_EPOCHS });
-  if (halted !== null) throw new Error(`the feed was halted: ${halted.reason}`);
 }

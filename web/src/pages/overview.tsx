@@ -75,9 +75,8 @@ export function NoSnapshotsPage({ live, status, message }: FeedProps & { readonl
 
 function NewestCard({ here, asked }: { readonly here: Shown; readonly asked: Asked<Snapshots> }): JSX.Element {
   const now = useNow(AGE_INTERVAL_MS);
-  const { record_time, forced, owners, contracts, total_unlocked_coin, total_locked_coin, total_coin, digest } =
-    here.newest;
-  const locked = percentOf(total_locked_coin, total_coin);
+  const { record_time, forced, owners, contracts, unlocked, locked, total, digest } = here.newest;
+  const lockedPercent = percentOf(locked, total);
   return (
     <Card
       title="Newest snapshot"
@@ -92,10 +91,10 @@ function NewestCard({ here, asked }: { readonly here: Shown; readonly asked: Ask
     >
       {asked.error !== null && <p class="stale">Last refresh failed: {asked.error.message}</p>}
       <dl class="figures">
-        <Figure name="Total supply" large amount={total_coin} />
-        <Figure name="Unlocked" swatch="unlocked" amount={total_unlocked_coin} />
-        <Figure name="Locked" swatch="locked" amount={total_locked_coin}>
-          <span class="faint"> {locked} %</span>
+        <Figure name="Total supply" large amount={total} />
+        <Figure name="Unlocked" swatch="unlocked" amount={unlocked} />
+        <Figure name="Locked" swatch="locked" amount={locked}>
+          <span class="faint"> {lockedPercent} %</span>
         </Figure>
         <Figure name="Owners with coin" amount={String(owners)} />
         <Figure name="Coin contracts" amount={String(contracts)} />
@@ -103,8 +102,8 @@ function NewestCard({ here, asked }: { readonly here: Shown; readonly asked: Ask
           <Digest of={digest} />
         </Figure>
       </dl>
-      <div class="bar" role="img" aria-label={`${locked} % of the supply is locked`}>
-        <span class="bar-locked" style={{ width: `${pixels(locked)}%` }} />
+      <div class="bar" role="img" aria-label={`${lockedPercent} % of the supply is locked`}>
+        <span class="bar-locked" style={{ width: `${pixels(lockedPercent)}%` }} />
       </div>
     </Card>
   );
@@ -138,7 +137,7 @@ function Feed({ live, status }: { readonly live: Live; readonly status: Status }
           <p>
             <b>{halted.reason}</b>
           </p>
-          <p>{halted.place}</p>
+          <p>{halted.location}</p>
           {status.halted && <p>To continue: {status.halted.next}</p>}
         </div>
       )}
@@ -197,9 +196,9 @@ function Supply({ snapshots, end, zoom }: SupplyProps): JSX.Element {
     const isIncluded = end === null || snapshots.at(-1)?.record_time === end.record_time;
     return (isIncluded ? snapshots : [...snapshots, end]).map((snapshot) => ({
       time: snapshot.record_time,
-      unlocked: snapshot.total_unlocked_coin,
-      locked: snapshot.total_locked_coin,
-      total: snapshot.total_coin,
+      unlocked: snapshot.unlocked,
+      locked: snapshot.locked,
+      total: snapshot.total,
     }));
   }, [snapshots, end]);
   if (points.length === 0) return <Empty>No snapshot of this step lies in this range.</Empty>;
@@ -222,7 +221,7 @@ function SupplyChange({ here, range }: { readonly here: Shown; readonly range: R
     <p class="change faint" aria-busy={start.busy || end.busy}>
       {first && last ? (
         <>
-          <Amount of={subtract(last.total_coin, first.total_coin)} signed /> from <Time of={first.record_time} /> to{' '}
+          <Amount of={subtract(last.total, first.total)} signed /> from <Time of={first.record_time} /> to{' '}
           <Time of={last.record_time} />
         </>
       ) : (
@@ -274,9 +273,9 @@ function holderColumns(migration: string): readonly Column<Holder>[] {
   return [
     { name: 'Rank', cell: ({ rank }) => rank },
     { name: 'Owner', cell: ({ party_id }) => <Party id={party_id} migration={migration} /> },
-    amountColumn('Unlocked', ({ total_unlocked_coin }) => total_unlocked_coin),
-    amountColumn('Locked', ({ total_locked_coin }) => total_locked_coin),
-    amountColumn('Total', ({ total_coin_holdings }) => total_coin_holdings),
+    amountColumn('Unlocked', ({ unlocked }) => unlocked),
+    amountColumn('Locked', ({ locked }) => locked),
+    amountColumn('Total', ({ total }) => total),
     { name: 'Share of supply', number: true, cell: ({ share }) => <Share of={percentOfShare(share)} /> },
   ];
 }

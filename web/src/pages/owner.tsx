@@ -200,9 +200,9 @@ function Balance({ history, zoom }: BalanceProps): JSX.Element {
     () =>
       history.points.map((point) => ({
         time: point.record_time,
-        unlocked: point.total_unlocked_coin,
-        locked: point.total_locked_coin,
-        total: point.total_coin_holdings,
+        unlocked: point.unlocked,
+        locked: point.locked,
+        total: point.total,
       })),
     [history],
   );
@@ -216,10 +216,10 @@ const CHANGE_PAGE = 10;
 
 const CHANGE_COLUMNS: readonly Column<Changes['changes'][number]>[] = [
   { name: 'Snapshot', cell: ({ record_time }) => <Time of={record_time} /> },
-  amountColumn('Unlocked change', ({ change_unlocked_coin }) => change_unlocked_coin, true),
-  amountColumn('Locked change', ({ change_locked_coin }) => change_locked_coin, true),
-  amountColumn('Unlocked', ({ total_unlocked_coin }) => total_unlocked_coin),
-  amountColumn('Locked', ({ total_locked_coin }) => total_locked_coin),
+  amountColumn('Unlocked change', ({ change_unlocked }) => change_unlocked, true),
+  amountColumn('Locked change', ({ change_locked }) => change_locked, true),
+  amountColumn('Unlocked', ({ unlocked }) => unlocked),
+  amountColumn('Locked', ({ locked }) => locked),
   amountColumn('Contracts', ({ contracts }) => contracts),
 ];
 

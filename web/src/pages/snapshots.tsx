@@ -20,9 +20,9 @@ const COLUMNS: readonly Column<Snapshot>[] = [
   },
   amountColumn('Owners', ({ owners }) => owners),
   amountColumn('Contracts', ({ contracts }) => contracts),
-  amountColumn('Unlocked', ({ total_unlocked_coin }) => total_unlocked_coin),
-  amountColumn('Locked', ({ total_locked_coin }) => total_locked_coin),
-  amountColumn('Total', ({ total_coin }) => total_coin),
+  amountColumn('Unlocked', ({ unlocked }) => unlocked),
+  amountColumn('Locked', ({ locked }) => locked),
+  amountColumn('Total', ({ total }) => total),
   { name: 'Digest', cell: ({ digest }) => <Digest of={digest} /> },
 ];
 
@@ -95,7 +95,7 @@ function FindCard({ here, show }: { readonly here: Shown; readonly show: (time: 
               <b>
                 <Time of={found.record_time} />
               </b>
-              , <Amount of={found.total_coin} /> coins, {found.owners} owners.{' '}
+              , <Amount of={found.total} /> coins, {found.owners} owners.{' '}
               <button type="button" class="tool" onClick={() => show(found.record_time)}>
                 List from here
               </button>

@@ -1,0 +1,149 @@
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
+import type { Context } from 'hono';
+import { PARAMETERS } from '../holdings/table-question.ts';
+import { isObject } from '../json/untrusted.ts';
+import type { OperationFacts } from './json-operation.ts';
+import { readJsonBody } from './json-request.ts';
+import { type Cors, HttpFault, type Route, wrongValue } from './routing.ts';
+import type { StreamRequest } from './stream-events.ts';
+import { STREAM_LIMITS, type Streams } from './streams.ts';
+
+const PATH = '/holdfast/v1/stream';
+
+export const STREAM_OPERATION = {
+  method: 'GET',
+  path: PATH,
+  operationId: 'streamEvents',
+  summary: 'Snapshots as they are sealed, the changes or movements of owners, and the status, as server-sent events.',
+} as const satisfies OperationFacts;
+
+export const STREAM_OF_MANY_OPERATION = {
+  method: 'POST',
+  path: PATH,
+  operationId: 'streamEventsOfMany',
+  summary: 'The same for more owners.',
+} as const satisfies OperationFacts;
+
+export interface StreamDeps {
+  readonly streams: Streams;
+  /** The client of a request, whose streams are limited. */
+  readonly clientAddress: (c: Context) => string;
+  readonly limits: { readonly bodyBytesMax: number };
+}
+
+/** A proxy must neither keep what it gets, nor wait for more. */
+const HEADERS = { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' };
+
+export function streamRoutes({ streams, clientAddress, limits }: StreamDeps, cors: Cors): readonly Route[] {
+  const answer = async (c: Context, request: StreamRequest): Promise<Response> => {
+    const client = clientAddress(c);
+    await streams.lookFor(request);
+    streams.requireRoom(client);
+    const headers = { ...cors.headers(c), ...HEADERS };
+    if (c.req.method === 'HEAD') return new Response(null, { headers });
+    const response = c.env.outgoing;
+    response.writeHead(200, headers);
+    streams.open(request, response, client);
+    return RESPONSE_ALREADY_SENT;
+  };
+  return [
+    { ...STREAM_OPERATION, cors, handle: (c) => answer(c, readQuery(c)) },
+    { ...STREAM_OF_MANY_OPERATION, cors, handle: async (c) => answer(c, await readBody(c, limits.bodyBytesMax)) },
+  ];
+}
+
+/** The first is the default. */
+const STREAM_EVENTS_ASKED = ['snapshots', 'movements', 'movements,snapshots', 'snapshots,movements'] as const;
+
+/** Reads a request strictly, as those of the tables are. Throws a 400 that names the parameter. */
+function readQuery(c: Context): StreamRequest {
+  const query = new URL(c.req.url).searchParams;
+  for (const [name, text] of query)
+    if (name !== 'owner' && name !== 'events' && name !== 'last_event_id')
+      throw wrongValue(name, text, 'no such parameter, only owner, events, last_event_id');
+  const once = (name: string): string => {
+    const [text = '', ...others] = query.getAll(name);
+    if (others.length > 0) throw wrongValue(name, others[0]!, 'it once, and it is given twice');
+    return text;
+  };
+  const owners = query.getAll('owner');
+  const { ownersMax } = STREAM_LIMITS;
+  if (owners.length > ownersMax)
+    throw new HttpFault(400, `owner: given ${owners.length} times, expected at most ${ownersMax}`);
+  const asked = query.has('events') ? once('events') : null;
+  return requestOf(c, { owners, asked, id: once('last_event_id') }, () => 'owner');
+}
+
+/** The same of a body. */
+async function readBody(c: Context, bytesMax: number): Promise<StreamRequest> {
+  const body = await readJsonBody(c, bytesMax);
+  if (!isObject(body)) throw wrongValue('body', body, 'a JSON object');
+  const { owners = [], events = null, last_event_id: id = '', ...others } = body;
+  for (const [name, value] of Object.entries(others))
+    throw wrongValue(name, value, 'no such field, only owners, events, last_event_id');
+  const { bodyOwnersMax } = STREAM_LIMITS;
+  if (!Array.isArray(owners)) throw wrongValue('owners', owners, 'a list of party ids');
+  if (owners.length > bodyOwnersMax)
+    throw new HttpFault(400, `owners: given ${owners.length}, expected at most ${bodyOwnersMax}`);
+  if (id !== null && typeof id !== 'string') throw wrongValue('last_event_id', id, 'the id of an event');
+  return requestOf(c, { owners, asked: events, id }, (at) => `owners[${at}]`);
+}
+
+function requestOf(
+  c: Context,
+  { owners, asked, id }: { owners: readonly unknown[]; asked: unknown; id: string | null },
+  ownerName: (at: number) => string,
+): StreamRequest {
+  const { parse, expected } = PARAMETERS.party;
+  const parties = owners.map((owner, at) => {
+    const party = typeof owner === 'string' ? parse(owner) : null;
+    if (party === null) throw wrongValue(ownerName(at), owner, expected);
+    return party;
+  });
+  const named = STREAM_EVENTS_ASKED.find((each) => each === (asked ?? STREAM_EVENTS_ASKED[0]));
+  if (named === undefined) throw wrongValue('events', asked, STREAM_EVENTS_ASKED.slice(0, 3).join(' or '));
+  const events = new Set(named.split(',')) as StreamRequest['events'];
+  if (events.has('movements') && parties.length === 0)
+    throw wrongValue('events', asked, 'an owner whose movements to send');
+  // A client without one may send an empty id, as the standard has it.
+  return { owners: [...new Set(parties)], events, lastEventId: c.req.header('last-event-id') || id || null };
+}
+
+const DESCRIPTION = `\`status\` first and on each change, then \`snapshot\` for each one sealed, its \`id\` the migration id, the record
+time and the first digits of the digest. With \`events=snapshots\` an \`owner\` is before it for each owner asked for that changed in it.
+With \`events=movements\` a \`movement\` comes for each as soon as its update is applied, before the snapshot that holds it; none is left
+out. Its \`id\` is the migration id, record time, update id and party id, each percent-encoded. \`reset\` has the newest snapshot, where
+the client cannot be sent all since its last id. A comment comes after 15 s without an event.`;
+
+const ID = {
+  required: false,
+  description:
+    'The id of the last event that the client had: what is after it is sent, oldest first. One not reached yet is waited for.',
+  schema: { type: 'string' },
+};
+
+const ownersOf = (maxItems: number) => ({ type: 'array', items: PARAMETERS.party.schema, maxItems });
+const EVENTS = { type: 'string', enum: STREAM_EVENTS_ASKED, default: STREAM_EVENTS_ASKED[0] };
+const OWNER = 'An owner whose changes or movements are sent; may be given several times.';
+
+/** What the OpenAPI document says of both operations: the query of the one, the body of the other. */
+export const STREAM_DOCUMENT = {
+  description: DESCRIPTION.replaceAll('\n', ' '),
+  parameters: [
+    { name: 'owner', in: 'query', required: false, description: OWNER, schema: ownersOf(STREAM_LIMITS.ownersMax) },
+    { name: 'events', in: 'query', required: false, description: 'What is sent of the owners.', schema: EVENTS },
+    { name: 'last_event_id', in: 'query', ...ID },
+    { name: 'Last-Event-ID', in: 'header', ...ID },
+  ],
+  body: {
+    type: 'object',
+    properties: { owners: ownersOf(STREAM_LIMITS.bodyOwnersMax), events: EVENTS, last_event_id: ID.schema },
+    required: [],
+    additionalProperties: false,
+  },
+  faults: {
+    400: 'A parameter or field is wrong, unknown or given twice; the message names it.',
+    501: 'This store keeps no movements.',
+    503: 'Too many streams are open, in all or of one address; `Retry-After` says when to try again.',
+  },
+};
