@@ -3,15 +3,8 @@ import { formatPeriodLength } from '../ledger/duration.ts';
 import { formatTime, type Micros } from '../ledger/time.ts';
 import type { HoldingsStore } from './facts.ts';
 import { HoldingsFault, unknownToken } from './holdings-fault.ts';
-import {
-  type Amounts,
-  type Movement,
-  movementKind,
-  type OwnersMovement,
-  type Period,
-  type UpdateHistory,
-} from './movement-facts.ts';
-import { periodEnds } from './statement.ts';
+import { type Movement, movementKind, type OwnersMovement, type Period, type UpdateHistory } from './movement-facts.ts';
+import { DAY_US, periodEnds } from './statement.ts';
 import {
   type AllMovementsQuery,
   type MovementsQuery,
@@ -19,7 +12,7 @@ import {
   pageOf,
   type StatementQuery,
 } from './table-question.ts';
-import type { Row, Table } from './table-rows.ts';
+import { type Row, type Table, totalsFields } from './table-rows.ts';
 
 /** What moved of an owner, update by update. Rejects with a HoldingsFault. */
 export async function movementsTable(query: MovementsQuery, store: HoldingsStore): Promise<Table> {
@@ -87,8 +80,6 @@ export async function statementTable(query: StatementQuery, store: HoldingsStore
     about: [party, `migration ${migrationId}`, `every ${length}`],
   };
 }
-
-const DAY_US = 86_400_000_000;
 
 export const movementsSince = ({ movementsSince: time }: Pick<UpdateHistory, 'movementsSince'>): Row => ({
   movements_since: time === null ? null : formatTime(time),
@@ -160,7 +151,7 @@ export function movementRow({ change, after, ...movement }: Movement): Row {
     change_unlocked: formatAmount(change.unlocked),
     change_locked: formatAmount(change.locked),
     change_total: formatAmount(change.unlocked + change.locked),
-    ...balanceFields(after),
+    ...totalsFields(after),
     others: others.map((other) => ({ party_id: other.party, change_total: formatAmount(other.change) })),
     others_count: movement.othersCount,
     minted: supplyChange === null ? null : formatAmount(supplyChange > 0n ? supplyChange : 0n),
@@ -172,10 +163,6 @@ export function movementRow({ change, after, ...movement }: Movement): Row {
 /** The data of a movement's event. */
 export function movementEvent(movement: OwnersMovement): Row {
   return { migration_id: movement.migrationId, party_id: movement.party, ...movementRow(movement) };
-}
-
-export function balanceFields({ unlocked, locked }: Amounts): Row {
-  return { unlocked: formatAmount(unlocked), locked: formatAmount(locked), total: formatAmount(unlocked + locked) };
 }
 
 const NOTHING: Movement = {
