@@ -93,7 +93,6 @@ const [SPACE, TAB, LINE_FEED, RETURN] = [0x20, 0x09, 0x0a, 0x0d];
 
 /** A text of four bytes or more to compare with, in words of four bytes; the last one may overlap the one before. */
 interface Piece {
-  readonly text: string;
   readonly length: number;
   readonly words: Int32Array;
 }
@@ -106,7 +105,7 @@ export function pieceOf(text: string): Piece {
   const words = Int32Array.from({ length: Math.ceil(bytes.length / WORD_BYTES) }, (_, word) =>
     bytes.readInt32LE(Math.min(word * WORD_BYTES, bytes.length - WORD_BYTES)),
   );
-  return { text, length: bytes.length, words };
+  return { length: bytes.length, words };
 }
 
 /** The four bytes at `at`. */
@@ -268,13 +267,6 @@ export class Members {
   is(member: number, value: Piece): boolean {
     const start = this.#starts[member]!;
     return this.#ends[member]! - start === value.length && standsAt(start, value);
-  }
-
-  /** As `is`, of a string in JSON, which may also be written with escapes. */
-  isText(member: number, value: Piece): boolean {
-    if (this.is(member, value)) return true;
-    const isEscaped = hasEscapes && this.#ends[member]! - this.#starts[member]! > value.length;
-    return isEscaped && JSON.stringify(this.parsed(member)) === value.text;
   }
 
   /** A member's value as JSON.parse returns it; undefined where it is missing. */

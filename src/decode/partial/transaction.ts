@@ -51,7 +51,6 @@ const WINDOW_BYTES = 2 ** 18;
 
 const CREATED = pieceOf('"created_event"');
 const EXERCISED = pieceOf('"exercised_event"');
-const EVENT_LOG = pieceOf(JSON.stringify(EVENT_LOG_CHOICE));
 
 const transaction = new Members([
   'update_id',
@@ -66,20 +65,12 @@ const transaction = new Members([
 const [UPDATE_ID, MIGRATION_ID, RECORD_TIME, SYNCHRONIZER_ID, REASSIGNMENT, ROOT_EVENT_IDS, EVENTS_BY_ID, SEED] = [
   0, 1, 2, 3, 4, 5, 6, 7,
 ];
-const event = new Members([
-  'event_type',
-  'contract_id',
-  'template_id',
-  'package_name',
-  'child_event_ids',
-  'consuming',
-  'choice',
-]);
-const [EVENT_TYPE, CONTRACT_ID, TEMPLATE_ID, PACKAGE_NAME, CHILD_EVENT_IDS, CONSUMING, CHOICE] = [0, 1, 2, 3, 4, 5, 6];
+const event = new Members(['event_type', 'contract_id', 'template_id', 'package_name', 'child_event_ids', 'consuming']);
+const [EVENT_TYPE, CONTRACT_ID, TEMPLATE_ID, PACKAGE_NAME, CHILD_EVENT_IDS, CONSUMING] = [0, 1, 2, 3, 4, 5];
 
-/** What is also used of an EventLog event. */
-const logged = new Members(['choice_argument', 'acting_parties', 'interface_id']);
-const [ARGUMENT, ACTING_PARTIES, INTERFACE_ID] = [0, 1, 2];
+/** What is also used of an exercise that may be an EventLog event: too few are for `event` to look for it. */
+const logged = new Members(['choice', 'choice_argument', 'acting_parties', 'interface_id']);
+const [CHOICE, ARGUMENT, ACTING_PARTIES, INTERFACE_ID] = [0, 1, 2, 3];
 
 /** Larger transactions are rare, and comparing each id with the others would cost more than to parse them in full. */
 const EVENTS_MAX = 256;
@@ -283,7 +274,8 @@ function eventOf(i: number): Wire | null {
   if (!tree.addChildren(event.start(CHILD_EVENT_IDS))) return null;
   if (event.is(CONSUMING, FALSE)) {
     const unused = { event_type: 'exercised_event', consuming: false };
-    return event.isText(CHOICE, EVENT_LOG) ? eventLogOf(i, unused) : unused;
+    const package_name = event.parsed(PACKAGE_NAME, names);
+    return mayBeEventLog(package_name) ? eventLogOf(i, { ...unused, package_name }) : unused;
   }
   const template_id = event.parsed(TEMPLATE_ID, names);
   if (!mayBeOurs(template_id)) return { event_type: 'exercised_event', template_id };
@@ -297,13 +289,11 @@ function eventOf(i: number): Wire | null {
 }
 
 function eventLogOf(i: number, unused: Wire): Wire | null {
-  const package_name = event.parsed(PACKAGE_NAME, names);
-  if (!mayBeEventLog(package_name)) return unused;
   if (!logged.read(i + 1, memberEnd(i))) return null;
+  if (logged.parsed(CHOICE, names) !== EVENT_LOG_CHOICE) return unused;
   return {
     ...unused,
     choice: EVENT_LOG_CHOICE,
-    package_name,
     choice_argument: logged.parsed(ARGUMENT),
     acting_parties: logged.parsed(ACTING_PARTIES),
     interface_id: logged.parsed(INTERFACE_ID, names),
