@@ -24,7 +24,8 @@ const { read } = createFactsReader(db);
 const newest = read({ kind: 'newest snapshots' }).at(-1)!;
 const { migrationId, recordTime } = newest;
 const snapshot = { migrationId: BigInt(migrationId), recordTime: BigInt(recordTime), match: 'exact' } as const;
-const ends = { from: 0, to: recordTime, every: null, order: 'desc', rows: POINTS } as const;
+const { periodUs } = read({ kind: 'migration', migrationId: BigInt(migrationId) })!;
+const ends = { from: 0, to: recordTime, every: periodUs, order: 'desc', rows: POINTS } as const;
 const points = read({ kind: 'listed snapshots', migrationId, ...ends });
 const listed = { migrationId, recordTime, prefix: '', after: null, rows: OWNERS_MAX } as const;
 const parties = read({ kind: 'listed owners', ...listed }).map(({ party }) => party);
@@ -55,7 +56,7 @@ const report: StoredReadsReport = {
     migrationId,
     party,
     from: points.at(-1)!.recordTime,
-    to: recordTime,
+    to: points[0]!.recordTime,
     order: 'asc',
     rows: POINTS,
   })),

@@ -2,10 +2,10 @@ import { formatTime } from '../ledger/time.ts';
 import type { BalanceFacts } from './balance-facts.ts';
 import type { HoldingsStore } from './facts.ts';
 import { HoldingsFault, requireFollowed } from './holdings-fault.ts';
-import { balanceFields, findHistory, requireKept } from './movement-answers.ts';
+import { findHistory, requireKept } from './movement-answers.ts';
 import type { UpdateHistory } from './movement-facts.ts';
 import type { BalanceQuery } from './table-question.ts';
-import { csvText, type Row, type Table } from './table-rows.ts';
+import { csvText, type Row, type Table, totalsFields } from './table-rows.ts';
 
 /** What an owner has at any time, or now. Rejects with a HoldingsFault. */
 export async function balanceTable({ party, migration_id, at }: BalanceQuery, store: HoldingsStore): Promise<Table> {
@@ -31,7 +31,7 @@ function balanceRow(balance: BalanceFacts, { party, migrationId }: { party: stri
     migration_id: migrationId,
     at: formatTime(at),
     applied_to: formatTime(appliedTo),
-    ...balanceFields(balance),
+    ...totalsFields(balance),
     contracts,
     snapshot: snapshot === null ? null : formatTime(snapshot),
     movements_since_snapshot: movementsSinceSnapshot,
@@ -100,7 +100,7 @@ export async function balancesPart(question: BalancesQuestion, store: HoldingsSt
   const rows = balances.map((balance, i) => ({
     at: formatTime(times[Math.floor(i / owners.length)]!),
     party_id: owners[i % owners.length],
-    ...balanceFields(balance),
+    ...totalsFields(balance),
   }));
   const answered = done + times.length;
   const isLast = answered === at.length;

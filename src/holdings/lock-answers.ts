@@ -10,6 +10,7 @@ import {
 } from './balance-facts.ts';
 import type { HoldingsStore, Snapshot } from './facts.ts';
 import { unknownToken } from './holdings-fault.ts';
+import { DAY_US } from './statement.ts';
 import { type LocksQuery, type PageStart, pageOf } from './table-question.ts';
 import type { Row, Table } from './table-rows.ts';
 
@@ -60,8 +61,6 @@ function lockRow({ contractId, amount, expiresAt, holders, context, createdAt }:
 
 const NO_LOCK = { contractId: '', amount: 0n, expiresAt: null, holders: [], context: null, createdAt: 0 };
 const LOCK_COLUMNS = Object.keys(lockRow(NO_LOCK, 0));
-
-const DAY_US = 86_400_000_000;
 
 /** Sums all locks of an owner as they are read, in any order, and keeps the rows of a page. */
 export function createLockFold({ recordTime, after, rows }: LocksLookup) {

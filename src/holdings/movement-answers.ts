@@ -3,15 +3,8 @@ import { formatPeriodLength } from '../ledger/duration.ts';
 import { formatTime, type Micros } from '../ledger/time.ts';
 import type { HoldingsStore } from './facts.ts';
 import { HoldingsFault, unknownToken } from './holdings-fault.ts';
-import {
-  type Amounts,
-  type Movement,
-  movementKind,
-  type OwnersMovement,
-  type Period,
-  type UpdateHistory,
-} from './movement-facts.ts';
-import { periodEnds } from './statement.ts';
+import { type Movement, movementKind, type OwnersMovement, type Period, type UpdateHistory } from './movement-facts.ts';
+import { DAY_US, periodEnds } from './statement.ts';
 import {
   type AllMovementsQuery,
   type MovementsQuery,
@@ -19,7 +12,7 @@ import {
   pageOf,
   type StatementQuery,
 } from './table-question.ts';
-import type { Row, Table } from './table-rows.ts';
+import { type Row, type Table, totalsFields } from './table-rows.ts';
 
 /** What moved of an owner, update by update. Rejects with a HoldingsFault. */
 export async function movementsTable(query: MovementsQuery, store: HoldingsStore): Promise<Table> {
@@ -27,8 +20,8 @@ export async function movementsTable(query: MovementsQuery, store: HoldingsStore
   const order = given ?? 'desc';
   const history = await findHistory(store, after?.migrationId ?? query.migration_id);
   const { migrationId } = history;
-  const page = placeOf(after, history);
   const { from, to, fixed } = countedRange(history, query, after);
+  const page = placeOf(after, history, fixed);
   const about = { migrationId, party, from, to, kinds: kind, order, untilNo: page.untilNo } as const;
   const lookup = { kind: 'movements', ...about, after: page.after?.updateNo ?? null, rows: limit + 1 } as const;
   const found = from > to ? [] : await store.facts(lookup);
@@ -50,8 +43,8 @@ export async function allMovementsTable(query: AllMovementsQuery, store: Holding
   const { min, limit, after } = query;
   const history = await findHistory(store, after?.migrationId ?? query.migration_id);
   const { migrationId } = history;
-  const page = placeOf(after, history);
   const { from, to, fixed } = countedRange(history, query, after);
+  const page = placeOf(after, history, fixed);
   const about = { migrationId, from, to, min: min ?? 0n, after: page.after, untilNo: page.untilNo } as const;
   const found = from > to ? [] : await store.facts({ kind: 'all movements', ...about, rows: limit + 1 });
   const token = { table: 'all movements', query, migrationId, snapshot: to } as const;
@@ -87,8 +80,6 @@ export async function statementTable(query: StatementQuery, store: HoldingsStore
     about: [party, `migration ${migrationId}`, `every ${length}`],
   };
 }
-
-const DAY_US = 86_400_000_000;
 
 export const movementsSince = ({ movementsSince: time }: Pick<UpdateHistory, 'movementsSince'>): Row => ({
   movements_since: time === null ? null : formatTime(time),
@@ -133,19 +124,20 @@ export function requireKept({ movementsSince: since }: UpdateHistory, name: stri
   throw new HoldingsFault('no_such_time', `${name}: given ${formatTime(time)}, expected ${kept}`);
 }
 
-const PAGE_END = /^([0-9a-f-]{1,64}) (\d{1,15}) (\d{1,9}) (\d{1,15})$/;
+const PAGE_END = /^([0-9a-f-]{1,64}) (\d{1,15}) (\d{1,9}) (\d{0,15})$/;
 
 /**
- * Where a page goes on: behind a movement, and up to the last update that was applied when the first page was made. `nameOf`: where
- * the next one does.
+ * Where a page goes on: behind a movement, and up to the last update that was applied when the first page was made. A range that is
+ * fixed gets no later one, and its answer does not depend on that. `nameOf`: where the next page does.
  */
-function placeOf(page: PageStart | null, { lastUpdateNo, store }: UpdateHistory) {
-  const nameIn = (untilNo: number) => (no: number, place: number) => `${store} ${no} ${place} ${untilNo}`;
-  if (page === null) return { after: null, untilNo: lastUpdateNo, nameOf: nameIn(lastUpdateNo) };
-  const [, of, ...numbers] = PAGE_END.exec(page.last) ?? [];
-  const [updateNo = 0, place = 0, untilNo = 0] = numbers.map(Number);
-  if (of === store && updateNo <= untilNo && untilNo <= lastUpdateNo)
-    return { after: { updateNo, place }, untilNo, nameOf: nameIn(untilNo) };
+function placeOf(page: PageStart | null, { lastUpdateNo, store }: UpdateHistory, fixed: boolean) {
+  const nameIn = (until: string) => (no: number, place: number) => `${store} ${no} ${place} ${until}`;
+  if (page === null) return { after: null, untilNo: lastUpdateNo, nameOf: nameIn(fixed ? '' : String(lastUpdateNo)) };
+  const [, of, updateNo, place, until = ''] = PAGE_END.exec(page.last) ?? [];
+  const after = { updateNo: Number(updateNo), place: Number(place) };
+  const untilNo = Number(until || lastUpdateNo);
+  if (of === store && after.updateNo <= untilNo && untilNo <= lastUpdateNo)
+    return { after, untilNo, nameOf: nameIn(until) };
   throw unknownToken(page);
 }
 
@@ -159,7 +151,7 @@ export function movementRow({ change, after, ...movement }: Movement): Row {
     change_unlocked: formatAmount(change.unlocked),
     change_locked: formatAmount(change.locked),
     change_total: formatAmount(change.unlocked + change.locked),
-    ...balanceFields(after),
+    ...totalsFields(after),
     others: others.map((other) => ({ party_id: other.party, change_total: formatAmount(other.change) })),
     others_count: movement.othersCount,
     minted: supplyChange === null ? null : formatAmount(supplyChange > 0n ? supplyChange : 0n),
@@ -171,10 +163,6 @@ export function movementRow({ change, after, ...movement }: Movement): Row {
 /** The data of a movement's event. */
 export function movementEvent(movement: OwnersMovement): Row {
   return { migration_id: movement.migrationId, party_id: movement.party, ...movementRow(movement) };
-}
-
-export function balanceFields({ unlocked, locked }: Amounts): Row {
-  return { unlocked: formatAmount(unlocked), locked: formatAmount(locked), total: formatAmount(unlocked + locked) };
 }
 
 const NOTHING: Movement = {

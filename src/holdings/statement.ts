@@ -4,7 +4,7 @@ import { HoldingsFault } from './holdings-fault.ts';
 import type { Movement, Period, TimesBetween } from './movement-facts.ts';
 
 const HOUR_US = 3_600_000_000;
-const DAY_US = 24 * HOUR_US;
+export const DAY_US = 24 * HOUR_US;
 const WEEK_US = 7 * DAY_US;
 /** The first Monday after 1970 began. */
 const MONDAY_US = 4 * DAY_US;

@@ -81,15 +81,13 @@ function fileName(words: readonly string[]): string {
 export type Row = Readonly<Record<string, unknown>>;
 
 export function snapshotRow(snapshot: Snapshot): Row {
-  const { recordTime, forced, owners, contracts, unlocked, locked, changesDigest, digest } = snapshot;
+  const { recordTime, forced, owners, contracts, changesDigest, digest } = snapshot;
   return {
     record_time: formatTime(recordTime),
     forced,
     owners,
     contracts,
-    unlocked: formatAmount(unlocked),
-    locked: formatAmount(locked),
-    total: formatAmount(unlocked + locked),
+    ...totalsFields(snapshot),
     changes_digest: changesDigest,
     digest,
   };
@@ -117,7 +115,8 @@ export function listedRow(snapshot: Snapshot): Row {
   return Object.fromEntries(LISTED_COLUMNS.map((name) => [name, row[name]]));
 }
 
-function totalsFields({ unlocked, locked }: Totals): Row {
+/** Amounts of both kinds of coin, and both together. */
+export function totalsFields({ unlocked, locked }: Pick<Totals, 'unlocked' | 'locked'>): Row {
   return {
     unlocked: formatAmount(unlocked),
     locked: formatAmount(locked),

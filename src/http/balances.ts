@@ -37,9 +37,7 @@ export const BALANCES_OPERATION = {
         z.strictObject({
           at: fields.time('The time asked for.'),
           party_id: fields.party,
-          unlocked: fields.amount('Initial amounts of the unlocked coins.'),
-          locked: fields.amount('Initial amounts of the locked coins.'),
-          total: fields.amount('Both together.'),
+          ...fields.totals,
         }),
       ),
     })

@@ -25,6 +25,12 @@ export const party = z
   .max(255)
   .meta({ examples: ['alice::1220ab'] });
 
+export const totals = {
+  unlocked: amount('Initial amounts of the unlocked coins.'),
+  locked: amount('Initial amounts of the locked coins.'),
+  total: amount('Both together.'),
+};
+
 /** The snapshot that an answer is of. */
 export const snapshot = {
   record_time: time('The time of the snapshot that was used.'),

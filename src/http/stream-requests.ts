@@ -76,6 +76,8 @@ function readQuery(c: Context): StreamRequest {
 
 /** The same of a body. */
 async function readBody(c: Context, bytesMax: number): Promise<StreamRequest> {
+  for (const [name, text] of new URL(c.req.url).searchParams)
+    throw wrongValue(name, text, 'no parameter, only fields of the body');
   const body = await readJsonBody(c, bytesMax);
   if (!isObject(body)) throw wrongValue('body', body, 'a JSON object');
   const { owners = [], events = null, last_event_id: id = '', ...others } = body;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { MOVEMENT_KINDS } from '../holdings/movement-facts.ts';
 import type { TableName } from '../holdings/table-question.ts';
-import { amount, int64, party, snapshot, time } from './holdings-fields.ts';
+import { amount, int64, party, snapshot, time, totals } from './holdings-fields.ts';
 import type { OperationFacts } from './json-operation.ts';
 
 /** An operation that answers with a table, which determines the parameters. The area's other one is the stream. */
@@ -17,14 +17,9 @@ const count = (description: string) => z.int().nonnegative().meta({ description 
 
 const token = {
   next_page_token: z.union([z.string(), z.null()]).meta({
-    description: 'Give it as `after` for the next page; it is valid for ever. Null at the end.',
+    description:
+      'Give it as `after` for the next page; it is valid for ever, of movements in its own directory. Null at the end.',
   }),
-};
-
-const totals = {
-  unlocked: amount('Initial amounts of the unlocked coins.'),
-  locked: amount('Initial amounts of the locked coins.'),
-  total: amount('Both together.'),
 };
 
 const contracts = { contracts: count('Coins.') };
@@ -226,9 +221,7 @@ export const balance = {
       migration_id: int64('The migration of the updates.', 4),
       at: time('The time asked for, else the time reached.'),
       applied_to: time('The time reached.'),
-      unlocked: amount('Initial amounts of the unlocked coins.'),
-      locked: amount('Initial amounts of the locked coins.'),
-      total: amount('Both together.'),
+      ...totals,
       contracts: z.union([count('Coins.'), z.null()]).meta({ description: 'Coins. Null between two snapshots.' }),
       snapshot: z.union([time('The newest snapshot up to that time.'), z.null()]),
       movements_since_snapshot: z.union([count('Movements after that snapshot.'), z.null()]).meta({

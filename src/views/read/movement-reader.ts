@@ -389,7 +389,7 @@ export function absolute(units: bigint): bigint {
   return units < 0n ? -units : units;
 }
 
-function plus(a: Amounts, b: Amounts): Amounts {
+export function plus(a: Amounts, b: Amounts): Amounts {
   return { unlocked: a.unlocked + b.unlocked, locked: a.locked + b.locked };
 }
 

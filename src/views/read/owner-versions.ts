@@ -28,8 +28,8 @@ const COIN_OF_MIGRATION = 'instrument = (SELECT coin FROM migration WHERE migrat
 export function createAccountReader(db: Database) {
   const prepare = <P extends unknown[]>(rest: string) =>
     db.prepare<P, Account>(
-      `SELECT id AS no, owner AS party, coalesce(bits, x'') AS epochs FROM account
-       LEFT JOIN account_epochs ON account = id WHERE ${rest}`,
+      `SELECT id AS no, owner AS party, coalesce((SELECT bits FROM account_epochs WHERE account = id), x'') AS epochs
+       FROM account WHERE ${rest}`,
     );
   const ofParty = prepare<[number, string]>(
     `${COIN_OF_MIGRATION} AND owner = ? || '' AND provider = '' AND account_id = ''`,

@@ -9,7 +9,7 @@ import type {
 import { type StoredId, storedId } from '../../ledger/ledger-ids.ts';
 import { epochsUp } from '../store/account-epochs.ts';
 import { decodeNumbers } from '../store/stored-rows.ts';
-import type { MovementReader, OwnMovement } from './movement-reader.ts';
+import { type MovementReader, type OwnMovement, plus } from './movement-reader.ts';
 import type { Account, AccountReader } from './owner-versions.ts';
 import { NOT_BOUNDED, type RowBudget } from './stored-snapshots.ts';
 
@@ -143,7 +143,7 @@ export function createOwnersMovementReader(
       for (const { account, migrationId, own, place } of placed.sort((a, b) => a.place - b.place)) {
         if (updateNo === from.updateNo && place < from.place) continue;
         const before = balances.get(account.no);
-        const after = before ? sumOf(before, own.change) : balanceAfter(account, migrationId, own, take);
+        const after = before ? plus(before, own.change) : balanceAfter(account, migrationId, own, take);
         balances.set(account.no, after);
         found.push({ ...movements.complete(account, own, { change: own.change, after, update }), migrationId, place });
         if (found.length === rows) return found;
@@ -200,8 +200,4 @@ export function createOwnersMovementReader(
       return { to, owners: [...found].map((account) => ownerOf.get(account)!) };
     },
   };
-}
-
-function sumOf(a: Amounts, b: Amounts): Amounts {
-  return { unlocked: a.unlocked + b.unlocked, locked: a.locked + b.locked };
 }

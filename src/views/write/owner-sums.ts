@@ -61,8 +61,9 @@ export class Owners {
        WHERE instrument = ? + 0 AND owner = ? || '' AND provider = '' AND account_id = ''`,
     );
     this.#byNo = db.prepare<[number], { migrationId: number; party: string; epochs: Buffer }>(
-      `SELECT migration_id AS migrationId, owner AS party, coalesce(bits, x'') AS epochs FROM account
-       JOIN instrument ON instrument.id = instrument LEFT JOIN account_epochs ON account = account.id WHERE account.id = ? + 0`,
+      `SELECT migration_id AS migrationId, owner AS party,
+         coalesce((SELECT bits FROM account_epochs WHERE account = account.id), x'') AS epochs
+       FROM account JOIN instrument ON instrument.id = instrument WHERE account.id = ? + 0`,
     );
     this.#version = db
       .prepare<[number, number], Buffer>(

@@ -184,6 +184,10 @@ test('the pages of a question never show a later update, and are of their own di
       await (await askTable(app, target, { ...given, order: given.after === null ? order : null })).text(),
     );
   };
+  const sealed = { migration_id: 0, to: '2025-02-12T00:10:00Z', limit: 1 };
+  const fixedTexts = () =>
+    Promise.all(paths.map(async (path) => (await askTable(app, path.split('?')[0]!, sealed)).text()));
+  const fixed = await fixedTexts();
   const firsts = [];
   for (const path of paths)
     firsts.push([path, await pageOf(path, { limit: 1, after: null }), await pageOf(path, { after: null })] as const);
@@ -192,6 +196,9 @@ test('the pages of a question never show a later update, and are of their own di
     [directory.writeLines('more', [...lines, ...linesOf(parseLedger(more), 'scan')])],
     SMALL_EPOCHS,
   );
+  // An immutable answer is the same after updates that it has not, the token in it too.
+  expect(await fixedTexts()).toEqual(fixed);
+  expect(readTable(fixed[0]!).next).not.toBeNull();
   for (const [path, first, all] of firsts) {
     const rest = await pageOf(path, { after: first.next });
     expect([...first.rows, ...rest.rows]).toEqual(all.rows);

@@ -281,4 +281,8 @@ it('takes a thousand owners in a body, and names what is wrong', async () => {
     const response = await fetch(`${service.url}/holdfast/v1/stream${query}`, init);
     expect([response.status, await response.json()]).toEqual([400, { error: expect.stringContaining(error) }]);
   }
+  const init = { method: 'POST', headers, body: JSON.stringify({ owners: OWNERS }) };
+  const response = await fetch(`${service.url}/holdfast/v1/stream?events=movements`, init);
+  const error = 'events: given "movements", expected no parameter, only fields of the body';
+  expect([response.status, await response.json()]).toEqual([400, { error }]);
 });
