@@ -18,7 +18,7 @@ const STREAMS = 500;
 /** As many as one address may have. */
 const STREAMS_OF_ONE = 20;
 const POLL_MS = 50;
-/** Of each stream of movements, as many as one may have; of the first so many in the feed. */
+/** Of each stream of movements, as many as one may have; those that are in the feed are of the first so many there. */
 const OWNERS_OF_ONE = 1_000;
 const OWNERS = 50_000;
 /** Deposits, one after the other, of which each is waited for. */
@@ -138,8 +138,11 @@ async function ingest(
   try {
     const server = await startServer([MAIN, 'serve', '--data', data, '--file', pipe, '--port', '0']);
     await using _ = server;
-    const ownersOf = (i: number): readonly string[] =>
-      Array.from({ length: OWNERS_OF_ONE }, (_, at) => owners[(i * 97 + at * 31) % owners.length]!);
+    // Each owner of the feed is of one stream, and the others are of nobody: so each movement is sent once.
+    const ownersOf = (i: number): readonly string[] => {
+      const own = owners.filter((_, at) => at % STREAMS === i).slice(0, OWNERS_OF_ONE);
+      return [...own, ...Array.from({ length: OWNERS_OF_ONE - own.length }, (_, at) => partyOf(`nobody-${i}-${at}`))];
+    };
     const clients = await Promise.all(
       Array.from({ length: events === null ? 0 : STREAMS }, (_, i) =>
         openStream(server, i, events === 'movements' ? { owners: ownersOf(i), events } : {}),
