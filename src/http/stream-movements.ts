@@ -20,6 +20,24 @@ export function createMovementWatch(store: HoldingsStore) {
   const watchers = new Map<string, Watcher[]>();
   let streams = 0;
   let lookedTo = 0;
+  let isLooking = false;
+
+  async function look(updateNo: number): Promise<void> {
+    const moved = new Set<string>();
+    for (let after = lookedTo; streams > 0 && after < updateNo; ) {
+      const { to, owners } = await store.facts({ kind: 'moved owners', after, until: updateNo });
+      for (const owner of owners) if (watchers.has(owner)) moved.add(owner);
+      after = to;
+      await nextTurn();
+    }
+    // All at once: a stream that reads in between must not take a part of it for the whole.
+    lookedTo = Math.max(lookedTo, updateNo);
+    for (const owner of moved)
+      for (const watcher of watchers.get(owner) ?? []) {
+        watcher.moved?.add(owner);
+        watcher.onMoved();
+      }
+  }
 
   return {
     /** Whether any stream is of movements. */
@@ -28,27 +46,22 @@ export function createMovementWatch(store: HoldingsStore) {
     lookedTo: () => lookedTo,
     /** Looks up to an update, and calls the streams of owners that moved. */
     async lookUpTo(updateNo: number): Promise<void> {
-      const moved = new Set<string>();
-      for (let after = lookedTo; streams > 0 && after < updateNo; ) {
-        const { to, owners } = await store.facts({ kind: 'moved owners', after, until: updateNo });
-        for (const owner of owners) if (watchers.has(owner)) moved.add(owner);
-        after = to;
-        await nextTurn();
-      }
-      // All at once: a stream that reads in between must not take a part of it for the whole.
-      lookedTo = Math.max(lookedTo, updateNo);
-      for (const owner of moved)
-        for (const watcher of watchers.get(owner) ?? []) {
-          watcher.moved?.add(owner);
-          watcher.onMoved();
-        }
+      isLooking = true;
+      await look(updateNo).finally(() => {
+        isLooking = false;
+      });
     },
     /** The movements of a stream's owners; `onMoved` is called when one has moved. */
     open(owners: readonly string[], onMoved: () => void) {
       const watcher: Watcher = { moved: null, onMoved };
       streams += 1;
       for (const owner of owners) watchers.set(owner, [...(watchers.get(owner) ?? []), watcher]);
-      const events = createMovementEvents(owners, { store, watcher, lookedTo: () => lookedTo });
+      const events = createMovementEvents(owners, {
+        store,
+        watcher,
+        lookedTo: () => lookedTo,
+        isLooking: () => isLooking,
+      });
       const close = (): void => {
         streams -= 1;
         for (const owner of owners) {
@@ -67,7 +80,12 @@ export type MovementEvents = ReturnType<typeof createMovementEvents>;
 /** The events of owners' movements in order, from a place on. */
 function createMovementEvents(
   owners: readonly string[],
-  { store, watcher, lookedTo }: { store: HoldingsStore; watcher: Watcher; lookedTo: () => number },
+  {
+    store,
+    watcher,
+    lookedTo,
+    isLooking,
+  }: { store: HoldingsStore; watcher: Watcher; lookedTo: () => number; isLooking: () => boolean },
 ) {
   /** Where the next page begins. */
   let from: MovementPlace = { updateNo: 1, place: 0 };
@@ -91,7 +109,8 @@ function createMovementEvents(
     }
     from = { updateNo: until + 1, place: 0 };
     readTo = until;
-    if (lookedTo() === until) watcher.moved = new Set();
+    // A look that is under way may have passed owners before this stream was there.
+    if (lookedTo() === until && !isLooking()) watcher.moved = new Set();
   }
 
   return {
