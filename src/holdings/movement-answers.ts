@@ -1,9 +1,16 @@
 import { formatAmount } from '../ledger/amount.ts';
 import { formatPeriodLength } from '../ledger/duration.ts';
-import { formatTime, type Micros } from '../ledger/time.ts';
+import { formatTime } from '../ledger/time.ts';
 import type { HoldingsStore } from './facts.ts';
 import { HoldingsFault, unknownToken } from './holdings-fault.ts';
-import { type Movement, movementKind, type OwnersMovement, type Period, type UpdateHistory } from './movement-facts.ts';
+import {
+  type Movement,
+  movementKind,
+  type OwnersMovement,
+  type Period,
+  type TimesBetween,
+  type UpdateHistory,
+} from './movement-facts.ts';
 import { DAY_US, periodEnds } from './statement.ts';
 import {
   type AllMovementsQuery,
@@ -93,15 +100,13 @@ export async function findHistory(store: HoldingsStore, migrationId: bigint | nu
   throw new HoldingsFault('no_update', `No updates applied${where}`);
 }
 
-interface CountedRange {
-  readonly from: Micros;
-  readonly to: Micros;
+interface CountedRange extends TimesBetween {
   /** Whether the same request will always have the same answer. */
   readonly fixed: boolean;
 }
 
 /** The counted times of a question within those of its migration, both inclusive; `from` is after `to` where none are left. */
-export function countedRange(
+function countedRange(
   history: UpdateHistory,
   query: Readonly<Record<'migration_id' | 'from' | 'to', bigint | null>>,
   after: PageStart | null = null,
@@ -141,7 +146,7 @@ function placeOf(page: PageStart | null, { lastUpdateNo, store }: UpdateHistory,
   throw unknownToken(page);
 }
 
-export function movementRow({ change, after, ...movement }: Movement): Row {
+function movementRow({ change, after, ...movement }: Movement): Row {
   const { supplyChange, others, legs } = movement;
   return {
     record_time: formatTime(movement.recordTime),
@@ -172,7 +177,7 @@ const NOTHING: Movement = {
   supplyChange: 0n,
 };
 
-export const MOVEMENT_COLUMNS = Object.keys(movementRow(NOTHING));
+const MOVEMENT_COLUMNS = Object.keys(movementRow(NOTHING));
 
 function periodRow(period: Period): Row {
   const { opening, received, sent, lockedChange, closing, movements, average, minted, burned } = period;

@@ -381,11 +381,11 @@ function bySizeThenParty(
   return Buffer.compare(Buffer.from(a.account.party), Buffer.from(b.account.party));
 }
 
-export function totalOf({ unlocked, locked }: Amounts): bigint {
+function totalOf({ unlocked, locked }: Amounts): bigint {
   return unlocked + locked;
 }
 
-export function absolute(units: bigint): bigint {
+function absolute(units: bigint): bigint {
   return units < 0n ? -units : units;
 }
 
