@@ -6,8 +6,8 @@ import type { Invocation } from './command.ts';
 import { createProgress } from './progress.ts';
 
 /**
- * Brings views.db to the tables of this program where they are older, before a command that writes opens it. `tellClients` is told how
- * far it is.
+ * Brings views.db to the tables of this program where they are older, before a command that writes opens it. `tellClients` is called
+ * with how far it is.
  */
 export async function migrateOlderViews(
   { config: { dataDir }, terminal, logger }: Pick<Invocation, 'config' | 'terminal' | 'logger'>,

@@ -164,7 +164,7 @@ export function migrationFrom(version: number): number | null {
   return from >= OLDEST_MIGRATED && from < SCHEMA_VERSION ? from : null;
 }
 
-/** How far a migration is. Clients are told it, too. */
+/** How far a migration is; clients read it, too. */
 export function migratingText(from: number, percent: number): string {
   return `views.db is being migrated from version ${from} of the tables to ${from + 1}, ${percent} % done`;
 }
