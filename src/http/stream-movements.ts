@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { getOrMake } from '../get-or-make.ts';
 import { movementId } from '../holdings/event-ids.ts';
 import type { HoldingsStore } from '../holdings/facts.ts';
 import { movementEvent } from '../holdings/movement-answers.ts';
@@ -17,7 +18,7 @@ interface Watcher {
 
 /** Which owners moved, looked for once for all streams. */
 export function createMovementWatch(store: HoldingsStore) {
-  const watchers = new Map<string, Watcher[]>();
+  const watchers = new Map<string, Set<Watcher>>();
   let streams = 0;
   let lookedTo = 0;
   let isLooking = false;
@@ -55,7 +56,7 @@ export function createMovementWatch(store: HoldingsStore) {
     open(owners: readonly string[], onMoved: () => void) {
       const watcher: Watcher = { moved: null, onMoved };
       streams += 1;
-      for (const owner of owners) watchers.set(owner, [...(watchers.get(owner) ?? []), watcher]);
+      for (const owner of owners) getOrMake(watchers, owner, () => new Set()).add(watcher);
       const events = createMovementEvents(owners, {
         store,
         watcher,
@@ -65,9 +66,9 @@ export function createMovementWatch(store: HoldingsStore) {
       const close = (): void => {
         streams -= 1;
         for (const owner of owners) {
-          const others = watchers.get(owner)!.filter((each) => each !== watcher);
-          if (others.length > 0) watchers.set(owner, others);
-          else watchers.delete(owner);
+          const others = watchers.get(owner)!;
+          others.delete(watcher);
+          if (others.size === 0) watchers.delete(owner);
         }
       };
       return { ...events, close };

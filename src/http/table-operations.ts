@@ -13,6 +13,8 @@ export interface TableOperation extends OperationFacts {
 
 const migration = { migration_id: int64('The migration of the snapshots.', 4) };
 
+const ofUpdates = { migration_id: int64('The migration of the updates.', 4) };
+
 const count = (description: string) => z.int().nonnegative().meta({ description });
 
 const token = {
@@ -199,7 +201,7 @@ export const movements = {
   needsDirectory: true,
   answer: z
     .strictObject({
-      migration_id: int64('The migration of the updates.', 4),
+      ...ofUpdates,
       party_id: party,
       movements_since: movementsSince,
       movements: z.array(movementAnswer),
@@ -218,7 +220,7 @@ export const balance = {
   answer: z
     .strictObject({
       party_id: party,
-      migration_id: int64('The migration of the updates.', 4),
+      ...ofUpdates,
       at: time('The time asked for, else the time reached.'),
       applied_to: time('The time reached.'),
       ...totals,
@@ -240,7 +242,7 @@ export const statement = {
   needsDirectory: true,
   answer: z
     .strictObject({
-      migration_id: int64('The migration of the updates.', 4),
+      ...ofUpdates,
       party_id: party,
       movements_since: movementsSince,
       every: z.string().meta({ description: 'The length of a period.', examples: ['1d'] }),
@@ -272,7 +274,7 @@ export const allMovements = {
   needsDirectory: true,
   answer: z
     .strictObject({
-      migration_id: int64('The migration of the updates.', 4),
+      ...ofUpdates,
       movements_since: movementsSince,
       movements: z.array(z.strictObject({ party_id: party, ...movementAnswer.shape })),
       ...token,
