@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { getOrMake } from '../../get-or-make.ts';
 import { COIN_INSTRUMENT } from '../../ledger/templates.ts';
-import { type EpochBits, epochsDown, NO_EPOCHS } from '../store/account-epochs.ts';
+import { type EpochBits, epochBitsOf, epochsDown, NO_EPOCHS } from '../store/account-epochs.ts';
 import { rowOrder } from '../store/row-order.ts';
 import { BulkRows, decodeVersion, encodeVersion, NO_SUMS, noSums, type Sums } from '../store/stored-rows.ts';
 import type { Epochs } from './epochs.ts';
@@ -30,7 +30,7 @@ export function sumsOf(owner: Owner, kind: 'locked' | 'unlocked'): Sums {
 }
 
 /** With more owners than these, those that the last batch did not need are dropped: between batches every change is in the database. */
-const OWNERS_MAX = 50_000;
+const OWNERS_MAX = 100_000;
 
 /** Owners by party and by number: a bounded cache over `account` and `total`. */
 export class Owners {
@@ -56,14 +56,13 @@ export class Owners {
   constructor(db: Database, state: WriterState, epochs: Epochs) {
     this.#state = state;
     this.#epochs = epochs;
-    this.#byParty = db.prepare<[number, string], { no: number; epochs: Buffer }>(
-      `SELECT id AS no, coalesce((SELECT bits FROM account_epochs WHERE account = id), x'') AS epochs FROM account
+    this.#byParty = db.prepare<[number, string], { no: number; epochs: EpochBits }>(
+      `SELECT id AS no, ${epochBitsOf('id')} AS epochs FROM account
        WHERE instrument = ? + 0 AND owner = ? || '' AND provider = '' AND account_id = ''`,
     );
     // Without a join: it costs as much again.
-    this.#byNo = db.prepare<[number], { coin: number; party: string; epochs: Buffer }>(
-      `SELECT instrument AS coin, owner AS party,
-         coalesce((SELECT bits FROM account_epochs WHERE account = account.id), x'') AS epochs
+    this.#byNo = db.prepare<[number], { coin: number; party: string; epochs: EpochBits }>(
+      `SELECT instrument AS coin, owner AS party, ${epochBitsOf('account.id')} AS epochs
        FROM account WHERE account.id = ? + 0`,
     );
     this.#version = db
@@ -108,7 +107,7 @@ export class Owners {
     return this.#load({ no, epochs: row.epochs }, migration, row.party);
   }
 
-  #load({ no, epochs }: { no: number; epochs: Buffer }, migration: MigrationState, party: string): Owner {
+  #load({ no, epochs }: { no: number; epochs: EpochBits }, migration: MigrationState, party: string): Owner {
     const owner = this.#remember({ no, migration, party, epochs });
     for (const epoch of epochsDown(epochs, Infinity)) {
       const v = this.#version.get(epoch, no);

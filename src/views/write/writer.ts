@@ -4,7 +4,7 @@ import type { BrokenContainer, NamedSource, SourceStart, StoredSource } from '..
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { Refusal } from '../../refusal.ts';
-import { boundLog, type DirectorySettings, openForWriting } from '../store/database.ts';
+import { setSizes, type DirectorySettings, openForWriting } from '../store/database.ts';
 import { type DeadLetter, DeadLetters } from '../store/dead-letter-store.ts';
 import { type ApplyRules, applyMessage } from './apply.ts';
 import { Batch } from './batch.ts';
@@ -260,7 +260,7 @@ export class ViewsWriter implements Disposable {
   commit(also: () => void = () => {}): void {
     if (this.#broken) this.#reapply(this.#applied);
     this.#broken = true;
-    boundLog(this.db);
+    setSizes(this.db);
     this.#batch.commit(also);
     this.#broken = false;
     this.#applied = [];
