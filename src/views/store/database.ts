@@ -19,12 +19,9 @@ export interface DirectorySettings {
 export const PERIOD_DEFAULT_US = 600_000_000;
 /** Pages in the write-ahead log before a checkpoint: with more, a page that changes often is written to the database less often. */
 const LOG_PAGES = { least: 20_000, most: 100_000 };
-const PAGE_KIB = 4;
-/** A page and what the log says of it. */
+/** A page of 4096 bytes and what the log says of it. */
 const LOG_PAGE_BYTES = 4_120;
-/** Pages kept in memory: those of a twenty-fourth of the database, within bounds. */
-const CACHE_KIB = { least: 64 * 1024, most: 128 * 1024 };
-const CACHE_SHARE = 24;
+const CACHE_KIB = 96 * 1024;
 /** A server reads by several connections; pages that one has dropped are mostly still in the system's cache. */
 const READING_CACHE_KIB = 16 * 1024;
 
@@ -83,7 +80,8 @@ export function openWritable(dataDir: string): Database {
     db.pragma('page_size = 4096');
     db.pragma('journal_mode = WAL');
     db.pragma('synchronous = NORMAL');
-    setSizes(db);
+    boundLog(db);
+    db.pragma(`cache_size = -${CACHE_KIB}`);
     db.pragma('temp_store = MEMORY');
     db.pragma('busy_timeout = 5000');
   });
@@ -101,12 +99,10 @@ function prepared(db: Database, prepare: () => void): Database {
 
 /**
  * Lets the write-ahead log grow to half the size of the database, within bounds, and has it cut to that where a long read had kept it
- * from being emptied; and lets more pages be kept in memory. Called as the database grows.
+ * from being emptied. Called as the database grows.
  */
-export function setSizes(db: Database): void {
+export function boundLog(db: Database): void {
   const pages = db.pragma('page_count', { simple: true }) as number;
-  const cacheKib = Math.min(Math.max(Math.floor((pages * PAGE_KIB) / CACHE_SHARE), CACHE_KIB.least), CACHE_KIB.most);
-  db.pragma(`cache_size = -${cacheKib}`);
   const bound = Math.min(Math.max(Math.floor(pages / 2), LOG_PAGES.least), LOG_PAGES.most);
   db.pragma(`wal_autocheckpoint = ${bound}`);
   db.pragma(`journal_size_limit = ${bound * LOG_PAGE_BYTES}`);
