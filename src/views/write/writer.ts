@@ -4,7 +4,7 @@ import type { BrokenContainer, NamedSource, SourceStart, StoredSource } from '..
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { Refusal } from '../../refusal.ts';
-import { type DirectorySettings, openForWriting, boundLog } from '../store/database.ts';
+import { boundLog, type DirectorySettings, openForWriting } from '../store/database.ts';
 import { type DeadLetter, DeadLetters } from '../store/dead-letter-store.ts';
 import { type ApplyRules, applyMessage } from './apply.ts';
 import { Batch, type BatchSizes } from './batch.ts';
