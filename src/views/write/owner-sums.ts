@@ -4,7 +4,6 @@ import { COIN_INSTRUMENT } from '../../ledger/templates.ts';
 import { type EpochBits, epochBitsOf, epochsDown, NO_EPOCHS } from '../store/account-epochs.ts';
 import { rowOrder } from '../store/row-order.ts';
 import { BulkRows, decodeVersion, encodeVersion, NO_SUMS, noSums, type Sums } from '../store/stored-rows.ts';
-import { DroppedOwners } from './dropped-owners.ts';
 import type { Epochs } from './epochs.ts';
 import type { MigrationState, WriterState } from './state.ts';
 
@@ -224,5 +223,61 @@ export class Owners {
       if (party !== null) this.#named(migration).delete(party);
     }
     for (const owner of this.#ofNo.values()) owner.used = false;
+  }
+}
+
+/** What views.db has of an owner, without its party. */
+interface DroppedOwner {
+  /** The instrument of its account. */
+  readonly coin: number;
+  readonly epochs: EpochBits;
+  readonly unlocked: Sums;
+  readonly locked: Sums;
+}
+
+/** Owners in one piece of memory. */
+const OWNERS_AT_ONCE = 16_384;
+/** Of a million owners 64 MiB; those numbered later are read from views.db. */
+const DROPPED_MAX = 64 * OWNERS_AT_ONCE;
+const OWNER_BYTES = 64;
+/** Of an owner: how many bytes its epochs and its version have, where nothing is kept 0; and its instrument. */
+const [EPOCHS_LENGTH, VERSION_LENGTH, COIN, BYTES] = [0, 1, 2, 6] as const;
+
+/**
+ * Owners by number in 64 bytes each, where an object takes a kilobyte. A history has more owners than are kept as objects: what is
+ * here need not be read from three tables.
+ */
+class DroppedOwners {
+  readonly #pieces: Buffer[] = [];
+
+  set(no: number, { coin, epochs, unlocked, locked }: DroppedOwner): void {
+    if (no >= DROPPED_MAX) return;
+    const [piece, at] = this.#placeOf(no);
+    const version = encodeVersion(unlocked, locked);
+    const epochsLength = epochs.length / 2;
+    const isSmall = BYTES + epochsLength + version.length <= OWNER_BYTES;
+    piece[at + VERSION_LENGTH] = isSmall ? version.length : 0;
+    if (!isSmall) return;
+    piece[at + EPOCHS_LENGTH] = epochsLength;
+    piece.writeUInt32LE(coin, at + COIN);
+    piece.write(epochs, at + BYTES, 'hex');
+    version.copy(piece, at + BYTES + epochsLength);
+  }
+
+  get(no: number): DroppedOwner | null {
+    if (no >= DROPPED_MAX) return null;
+    const [piece, at] = this.#placeOf(no);
+    const length = piece[at + VERSION_LENGTH]!;
+    if (length === 0) return null;
+    const coin = piece.readUInt32LE(at + COIN);
+    const begin = at + BYTES + piece[at + EPOCHS_LENGTH]!;
+    const epochs = piece.toString('hex', at + BYTES, begin).toUpperCase();
+    return { coin, epochs, ...decodeVersion(piece.subarray(begin, begin + length)) };
+  }
+
+  #placeOf(no: number): [piece: Buffer, at: number] {
+    const at = Math.floor(no / OWNERS_AT_ONCE);
+    while (this.#pieces.length <= at) this.#pieces.push(Buffer.alloc(OWNERS_AT_ONCE * OWNER_BYTES));
+    return [this.#pieces[at]!, (no % OWNERS_AT_ONCE) * OWNER_BYTES];
   }
 }
