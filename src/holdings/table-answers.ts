@@ -5,7 +5,7 @@ import { balanceTable } from './balance-answers.ts';
 import type { ChangesFacts, HoldingsStore, Order, SealedMigration, Snapshot } from './facts.ts';
 import { HoldingsFault, requireFollowed, snapshotFault, unknownToken } from './holdings-fault.ts';
 import { locksTable } from './lock-answers.ts';
-import { allMovementsTable, movementsSince, movementsTable, statementTable } from './movement-answers.ts';
+import { movementsSince, movementsTable, statementTable } from './movement-answers.ts';
 import { type Grid, isPartial, multiplesWithin, pointsOver, requireMultiple } from './snapshot-grid.ts';
 import {
   type ChangesQuery,
@@ -49,13 +49,12 @@ export async function answerTable(question: TableQuestion, store: HoldingsStore)
     case 'top':
       return topTable(question.query, store);
     case 'movements':
-      return movementsTable(question.query, store);
+    case 'all movements':
+      return movementsTable(question, store);
     case 'balance':
       return balanceTable(question.query, store);
     case 'statement':
       return statementTable(question.query, store);
-    case 'all movements':
-      return allMovementsTable(question.query, store);
     case 'locks':
       return locksTable(question.query, await findSnapshot(store, question.query, question.query.after), store);
   }
