@@ -21,7 +21,7 @@ export const PERIOD_DEFAULT_US = 600_000_000;
 const LOG_PAGES = { least: 20_000, most: 100_000 };
 /** A page of 4096 bytes and what the log says of it. */
 const LOG_PAGE_BYTES = 4_120;
-const CACHE_KIB = 96 * 1024;
+const CACHE_KIB = 64 * 1024;
 /** A server reads by several connections; pages that one has dropped are mostly still in the system's cache. */
 const READING_CACHE_KIB = 16 * 1024;
 
