@@ -91,7 +91,7 @@ export const snapshots = tableOperation({
   },
 });
 
-const owners = tableOperation({
+export const owners = tableOperation({
   path: '/holdfast/v1/owners',
   operationId: 'listOwners',
   summary: 'Every owner who had coin in a snapshot of the grid up to a time, with the totals then, by party id.',
@@ -104,7 +104,7 @@ const owners = tableOperation({
   },
 });
 
-const history = tableOperation({
+export const history = tableOperation({
   path: '/holdfast/v1/owners/{party}/history',
   operationId: 'getOwnerHistory',
   summary:
@@ -148,7 +148,7 @@ export const changes = tableOperation({
   },
 });
 
-const top = tableOperation({
+export const top = tableOperation({
   path: '/holdfast/v1/top',
   operationId: 'listTopOwners',
   summary: 'The owners with coin at a snapshot, the largest first; equal ones by party id.',
