@@ -13,14 +13,7 @@ import {
   type UpdateHistory,
 } from './movement-facts.ts';
 import { DAY_US, periodEnds } from './statement.ts';
-import {
-  type AllMovementsQuery,
-  type MovementsQuery,
-  type PageStart,
-  pageOf,
-  type StatementQuery,
-  type TableQuestion,
-} from './table-question.ts';
+import { type PageStart, pageOf, type TableQuery, type TableQuestion } from './table-question.ts';
 import { type Row, type Table, totalsFields } from './table-rows.ts';
 
 /** What moved of an owner, or of all owners, update by update. Rejects with a HoldingsFault. */
@@ -29,7 +22,7 @@ export async function movementsTable(
   store: HoldingsStore,
 ): Promise<Table> {
   const { limit, after } = query;
-  const { party, kind, order, min }: Partial<MovementsQuery & AllMovementsQuery> = query;
+  const { party, kind, order, min }: Partial<TableQuery<'movements'> & TableQuery<'all movements'>> = query;
   const history = await findHistory(store, after?.migrationId ?? query.migration_id);
   const { migrationId } = history;
   const { from, to, fixed } = countedRange(history, query, after);
@@ -51,7 +44,7 @@ export async function movementsTable(
 }
 
 /** What an owner received and sent in periods of time, and had at their ends. Rejects with a HoldingsFault. */
-export async function statementTable(query: StatementQuery, store: HoldingsStore): Promise<Table> {
+export async function statementTable(query: TableQuery<'statement'>, store: HoldingsStore): Promise<Table> {
   const { party } = query;
   const every = query.every ?? DAY_US;
   const history = await findHistory(store, query.migration_id);
