@@ -150,7 +150,7 @@ function tableCommand(
       const rowsMax = limitOf(options);
       const given = parameters.map((name) => [name, parseOption(options, OPTIONS[name]![0], parameter(name, table))]);
       const query = { ...Object.fromEntries(given), ...monthOf(options), limit: 0, after: null };
-      const question = { table, query } as unknown as TableQuestion;
+      const question = { table, query } as unknown as TableQuestion & { readonly table: TableName };
       using opened = new DisposableStack();
       const ask =
         options.url === undefined
@@ -207,7 +207,11 @@ const ANSWER_MS_MAX = 30_000;
 const SERVICE_ROWS_MAX = 500;
 
 /** Asks a running service of this version, by the operation of the table. */
-function askService({ table, query }: TableQuestion, base: URL, stop: AbortSignal): Ask {
+function askService(
+  { table, query }: TableQuestion & { readonly table: TableName },
+  base: URL,
+  stop: AbortSignal,
+): Ask {
   const { path, answer: schema } = TABLE_OPERATIONS.find((each) => each.table === table)!;
   const { parameters, paged } = TABLES[table];
   const given = query as Partial<Given<ParameterName>>;

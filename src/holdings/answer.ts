@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { int64Json, parseInt64 } from '../json/exact-number.ts';
 import { formatTime, parseRequestTime } from '../ledger/time.ts';
 import { showGiven } from '../show-given.ts';
-import { type BalancesPart, type BalancesQuestion, balancesPart } from './balance-answers.ts';
 import type { ContractFacts, HoldingsStore, PageFacts } from './facts.ts';
 import { HoldingsFault, notFollowed, snapshotFault } from './holdings-fault.ts';
 import type { Question, StateQuery } from './question.ts';
@@ -19,7 +18,6 @@ export interface Answers {
   /** The JSON text of the answer. Rejects with a HoldingsFault. */
   json(question: Question, signalOf: SignalOf): Promise<string>;
   table(question: TableQuestion, form: TableForm, signalOf: SignalOf): Promise<TableText>;
-  balances(question: BalancesQuestion, signalOf: SignalOf): Promise<BalancesPart>;
 }
 
 /** Answers from a store, in this thread. */
@@ -28,7 +26,6 @@ export function answersFrom(store: HoldingsStore, rules: AnswerRules) {
     json: async (question: Question): Promise<string> => JSON.stringify(await answer(question, store, rules)),
     table: async (question: TableQuestion, form: TableForm): Promise<TableText> =>
       tableText(await answerTable(question, store), question.table, form),
-    balances: (question: BalancesQuestion): Promise<BalancesPart> => balancesPart(question, store),
   };
 }
 

@@ -4,11 +4,14 @@ import type { HoldingsStore } from './facts.ts';
 import { HoldingsFault, requireFollowed } from './holdings-fault.ts';
 import { findHistory, requireKept } from './movement-answers.ts';
 import type { UpdateHistory } from './movement-facts.ts';
-import type { BalanceQuery } from './table-question.ts';
-import { csvText, type Row, type Table, totalsFields } from './table-rows.ts';
+import type { BalancesQuery, TableQuery } from './table-question.ts';
+import { type Row, type Table, totalsFields } from './table-rows.ts';
 
 /** What an owner has at any time, or now. Rejects with a HoldingsFault. */
-export async function balanceTable({ party, migration_id, at }: BalanceQuery, store: HoldingsStore): Promise<Table> {
+export async function balanceTable(
+  { party, migration_id, at }: TableQuery<'balance'>,
+  store: HoldingsStore,
+): Promise<Table> {
   const history = await findHistory(store, migration_id);
   const { migrationId, sealedTo } = history;
   if (at !== null) await requireTime(at, history, store);
@@ -66,56 +69,35 @@ export const BALANCE_OWNERS_MAX = 1_000;
 /** Of an answer that is sent in parts; about a megabyte. */
 const PART_ROWS = 5_000;
 
-/** What some owners have at some times. Plain values, so that it can be sent to another thread. */
-export interface BalancesQuestion {
-  readonly form: 'json' | 'csv';
-  readonly migrationId: bigint | null;
-  /** Distinct, in the order asked, as are the owners. */
-  readonly at: readonly bigint[];
-  readonly owners: readonly string[];
-  /** Where the part begins; null: the first one. */
-  readonly after: {
-    /** Times that are answered. */
-    readonly times: number;
-    readonly migrationId: number;
-    /** The last update that had been applied when the first part was made: no part has a later one. */
-    readonly untilNo: number;
-  } | null;
-}
-
-/** The texts of all parts, one after the other, are the answer. */
-export interface BalancesPart {
-  readonly text: string;
-  /** The question for the next part; null at the end. */
-  readonly next: BalancesQuestion | null;
-}
-
-/** A part of an answer of any size. All times are judged with the first one. Rejects with a HoldingsFault. */
-export async function balancesPart(question: BalancesQuestion, store: HoldingsStore): Promise<BalancesPart> {
-  const { form, at, owners, after } = question;
-  const { times: done, migrationId, untilNo } = after ?? (await firstPart(question, store));
+/** What some owners have at some times. All times are judged with the first part. Rejects with a HoldingsFault. */
+export async function balancesTable(query: BalancesQuery, store: HoldingsStore): Promise<Table> {
+  const { at, owners, after } = query;
+  const [migrationId, untilNo, done] =
+    after === null ? await firstPart(query, store) : (JSON.parse(after) as PartStart);
   const times = at.slice(done, done + Math.max(1, Math.floor(PART_ROWS / owners.length)));
-  const lookup = { kind: 'balances', migrationId, at: times.map(Number), owners, untilNo } as const;
-  const balances = await store.facts(lookup);
-  const rows = balances.map((balance, i) => ({
-    at: formatTime(times[Math.floor(i / owners.length)]!),
-    party_id: owners[i % owners.length],
-    ...totalsFields(balance),
-  }));
+  const balances = await store.facts({ kind: 'balances', migrationId, at: times.map(Number), owners, untilNo });
   const answered = done + times.length;
-  const isLast = answered === at.length;
-  const next = isLast ? null : { ...question, after: { times: answered, migrationId, untilNo } };
-  if (form === 'csv') return { text: csvText({ columns: Object.keys(rows[0]!), rows }, after === null), next };
-  const start = after === null ? `{"migration_id":${migrationId},"balances":[` : ',';
-  return { text: `${start}${JSON.stringify(rows).slice(1, -1)}${isLast ? ']}' : ''}`, next };
+  return {
+    head: { migration_id: migrationId },
+    rowsName: 'balances',
+    columns: ['at', 'party_id', 'unlocked', 'locked', 'total'],
+    rows: balances.map((balance, i) => ({
+      at: formatTime(times[Math.floor(i / owners.length)]!),
+      party_id: owners[i % owners.length],
+      ...totalsFields(balance),
+    })),
+    rest: answered === at.length ? null : JSON.stringify([migrationId, untilNo, answered]),
+    fixed: false,
+    about: [],
+  };
 }
 
-async function firstPart(
-  { migrationId, at, owners }: BalancesQuestion,
-  store: HoldingsStore,
-): Promise<NonNullable<BalancesQuestion['after']>> {
+/** The migration, the last update that counts, which is that of all parts, and how many times are answered. */
+type PartStart = readonly [migrationId: number, untilNo: number, done: number];
+
+async function firstPart({ migration_id, at, owners }: BalancesQuery, store: HoldingsStore): Promise<PartStart> {
   await requireFollowed(store, owners);
-  const history = await findHistory(store, migrationId);
+  const history = await findHistory(store, migration_id);
   for (const time of at) await requireTime(time, history, store);
-  return { times: 0, migrationId: history.migrationId, untilNo: history.lastUpdateNo };
+  return [history.migrationId, history.lastUpdateNo, 0];
 }

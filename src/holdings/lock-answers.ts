@@ -11,12 +11,12 @@ import {
 import type { HoldingsStore, Snapshot } from './facts.ts';
 import { unknownToken } from './holdings-fault.ts';
 import { DAY_US } from './statement.ts';
-import { type LocksQuery, type PageStart, pageOf } from './table-question.ts';
+import { type PageStart, pageOf, type TableQuery } from './table-question.ts';
 import type { Row, Table } from './table-rows.ts';
 
 /** The locked coins of an owner at a snapshot, in the order in which they unlock. Rejects with a HoldingsFault. */
 export async function locksTable(
-  query: LocksQuery,
+  query: TableQuery<'locks'>,
   { snapshot, fixed }: { readonly snapshot: Snapshot; readonly fixed: boolean },
   store: HoldingsStore,
 ): Promise<Table> {

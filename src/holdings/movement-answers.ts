@@ -5,6 +5,7 @@ import type { HoldingsStore } from './facts.ts';
 import { HoldingsFault, unknownToken } from './holdings-fault.ts';
 import {
   type Movement,
+  type MovementPlace,
   movementKind,
   type OwnersMovement,
   type Period,
@@ -12,63 +13,38 @@ import {
   type UpdateHistory,
 } from './movement-facts.ts';
 import { DAY_US, periodEnds } from './statement.ts';
-import {
-  type AllMovementsQuery,
-  type MovementsQuery,
-  type PageStart,
-  pageOf,
-  type StatementQuery,
-} from './table-question.ts';
+import { type PageStart, pageOf, type TableQuery, type TableQuestion } from './table-question.ts';
 import { type Row, type Table, totalsFields } from './table-rows.ts';
 
-/** What moved of an owner, update by update. Rejects with a HoldingsFault. */
-export async function movementsTable(query: MovementsQuery, store: HoldingsStore): Promise<Table> {
-  const { party, order: given, kind, limit, after } = query;
-  const order = given ?? 'desc';
+/** What moved of an owner, or of all owners, update by update. Rejects with a HoldingsFault. */
+export async function movementsTable(
+  { table, query }: Extract<TableQuestion, { table: 'movements' | 'all movements' }>,
+  store: HoldingsStore,
+): Promise<Table> {
+  const { limit, after } = query;
+  const { party, kind, order, min }: Partial<TableQuery<'movements'> & TableQuery<'all movements'>> = query;
   const history = await findHistory(store, after?.migrationId ?? query.migration_id);
   const { migrationId } = history;
   const { from, to, fixed } = countedRange(history, query, after);
   const page = placeOf(after, history, fixed);
-  const about = { migrationId, party, from, to, kinds: kind, order, untilNo: page.untilNo } as const;
-  const lookup = { kind: 'movements', ...about, after: page.after?.updateNo ?? null, rows: limit + 1 } as const;
-  const found = from > to ? [] : await store.facts(lookup);
-  const nameOf = ({ updateNo }: Movement): string => page.nameOf(updateNo, 0);
-  const { rows, next } = pageOf(found, { table: 'movements', query, migrationId, snapshot: to }, nameOf);
+  const about = { party: party ?? null, kinds: kind ?? null, min: min ?? 0n, order: order ?? 'desc' } as const;
+  const lookup = { kind: 'movements', migrationId, from, to, ...about, rows: limit + 1 } as const;
+  const found = from > to ? [] : await store.facts({ ...lookup, after: page.after, untilNo: page.untilNo });
+  const { rows, next } = pageOf(found, { table, query, migrationId, snapshot: to }, page.nameOf);
+  const isOfAll = party === undefined;
   return {
-    head: { migration_id: migrationId, party_id: party, ...movementsSince(history) },
+    head: { migration_id: migrationId, ...(!isOfAll && { party_id: party }), ...movementsSince(history) },
     rowsName: 'movements',
-    columns: MOVEMENT_COLUMNS,
-    rows: rows.map(movementRow),
+    columns: isOfAll ? ['party_id', ...MOVEMENT_COLUMNS] : MOVEMENT_COLUMNS,
+    rows: rows.map((movement) => ({ ...(isOfAll && { party_id: movement.party }), ...movementRow(movement) })),
     next,
     fixed,
-    about: [party, `migration ${migrationId}`],
-  };
-}
-
-/** The movements of all owners, the last updates first. Rejects with a HoldingsFault. */
-export async function allMovementsTable(query: AllMovementsQuery, store: HoldingsStore): Promise<Table> {
-  const { min, limit, after } = query;
-  const history = await findHistory(store, after?.migrationId ?? query.migration_id);
-  const { migrationId } = history;
-  const { from, to, fixed } = countedRange(history, query, after);
-  const page = placeOf(after, history, fixed);
-  const about = { migrationId, from, to, min: min ?? 0n, after: page.after, untilNo: page.untilNo } as const;
-  const found = from > to ? [] : await store.facts({ kind: 'all movements', ...about, rows: limit + 1 });
-  const token = { table: 'all movements', query, migrationId, snapshot: to } as const;
-  const { rows, next } = pageOf(found, token, ({ updateNo, place }) => page.nameOf(updateNo, place));
-  return {
-    head: { migration_id: migrationId, ...movementsSince(history) },
-    rowsName: 'movements',
-    columns: ['party_id', ...MOVEMENT_COLUMNS],
-    rows: rows.map((movement) => ({ party_id: movement.party, ...movementRow(movement) })),
-    next,
-    fixed,
-    about: [`migration ${migrationId}`],
+    about: [...(isOfAll ? [] : [party]), `migration ${migrationId}`],
   };
 }
 
 /** What an owner received and sent in periods of time, and had at their ends. Rejects with a HoldingsFault. */
-export async function statementTable(query: StatementQuery, store: HoldingsStore): Promise<Table> {
+export async function statementTable(query: TableQuery<'statement'>, store: HoldingsStore): Promise<Table> {
   const { party } = query;
   const every = query.every ?? DAY_US;
   const history = await findHistory(store, query.migration_id);
@@ -136,7 +112,10 @@ const PAGE_END = /^([0-9a-f-]{1,64}) (\d{1,15}) (\d{1,9}) (\d{0,15})$/;
  * fixed gets no later one, and its answer does not depend on that. `nameOf`: where the next page does.
  */
 function placeOf(page: PageStart | null, { lastUpdateNo, store }: UpdateHistory, fixed: boolean) {
-  const nameIn = (until: string) => (no: number, place: number) => `${store} ${no} ${place} ${until}`;
+  const nameIn =
+    (until: string) =>
+    ({ updateNo, place }: MovementPlace) =>
+      `${store} ${updateNo} ${place} ${until}`;
   if (page === null) return { after: null, untilNo: lastUpdateNo, nameOf: nameIn(fixed ? '' : String(lastUpdateNo)) };
   const [, of, updateNo, place, until = ''] = PAGE_END.exec(page.last) ?? [];
   const after = { updateNo: Number(updateNo), place: Number(place) };
@@ -171,7 +150,17 @@ export function movementEvent(movement: OwnersMovement): Row {
 }
 
 const NOTHING: Movement = {
-  ...{ updateNo: 0, recordTime: 0, countedAt: 0, updateId: '', party: '', others: [], othersCount: 0, legs: null },
+  ...{
+    updateNo: 0,
+    recordTime: 0,
+    countedAt: 0,
+    updateId: '',
+    party: '',
+    place: 0,
+    others: [],
+    othersCount: 0,
+    legs: null,
+  },
   change: { unlocked: 0n, locked: 0n },
   after: { unlocked: 0n, locked: 0n },
   supplyChange: 0n,

@@ -34,10 +34,12 @@ export interface Movement {
   readonly countedAt: Micros;
   readonly updateId: string;
   readonly party: string;
+  /** Its place among those of its update, from 0: the largest changes first, then by party id (UTF-8 bytes). */
+  readonly place: number;
   readonly change: Amounts;
   /** The balance after it. */
   readonly after: Amounts;
-  /** The owners whose totals it changed, too: the largest changes first, then by party id; at most OTHERS_MAX of them. */
+  /** The owners whose totals it changed, too, in their order; at most OTHERS_MAX of them. */
   readonly others: readonly { readonly party: string; readonly change: bigint }[];
   readonly othersCount: number;
   /** What the update added to the supply, negative where it took from it; null where not all owners are known. */
@@ -68,8 +70,6 @@ export interface MovementFactKinds extends MovementStreamFactKinds {
   /** Null where the migration has no update other than imports. Null: the newest that has one. */
   'update history': { lookup: { migrationId: bigint | null }; facts: UpdateHistory | null };
   movements: { lookup: MovementsLookup; facts: readonly Movement[] };
-  /** Of all owners: the last updates first. */
-  'all movements': { lookup: AllMovementsLookup; facts: readonly PlacedMovement[] };
   statement: { lookup: StatementLookup; facts: readonly Period[] };
 }
 
@@ -77,21 +77,6 @@ export interface MovementFactKinds extends MovementStreamFactKinds {
 export interface TimesBetween {
   readonly from: Micros;
   readonly to: Micros;
-}
-
-export interface PlacedMovement extends Movement {
-  /** Its place among those of its update, from 0. */
-  readonly place: number;
-}
-
-export interface AllMovementsLookup extends TimesBetween {
-  readonly migrationId: number;
-  /** The least change of a total, whatever its sign. */
-  readonly min: bigint;
-  /** Those behind that one; null: from the first on. */
-  readonly after: Pick<PlacedMovement, 'updateNo' | 'place'> | null;
-  readonly untilNo: number;
-  readonly rows: number;
 }
 
 export interface StatementLookup {
@@ -119,15 +104,19 @@ export interface Period extends TimesBetween {
   readonly burned: bigint | null;
 }
 
-/** Of one owner. */
 export interface MovementsLookup extends TimesBetween {
   readonly migrationId: number;
-  readonly party: string;
+  /** Null: of all owners, for which the order is `desc`. */
+  readonly party: string | null;
   /** Null: all. */
   readonly kinds: readonly MovementKind[] | null;
+  /** The least change of a total, whatever its sign. */
+  readonly min: bigint;
+  /** Of the updates. */
   readonly order: 'asc' | 'desc';
-  /** Those of the updates after that number in that order, and up to another; null: from the first on. */
-  readonly after: number | null;
+  /** Those behind that one in that order; null: from the first on. */
+  readonly after: MovementPlace | null;
+  /** The number of the last update that counts. */
   readonly untilNo: number;
   readonly rows: number;
 }
@@ -148,7 +137,7 @@ interface MovementStreamFactKinds {
 }
 
 /** A place in the order of movements. */
-export type MovementPlace = Pick<PlacedMovement, 'updateNo' | 'place'>;
+export type MovementPlace = Pick<Movement, 'updateNo' | 'place'>;
 
 export interface OwnersMovementsLookup {
   readonly owners: readonly string[];
@@ -159,7 +148,7 @@ export interface OwnersMovementsLookup {
   readonly rows: number;
 }
 
-export type OwnersMovement = PlacedMovement & { readonly migrationId: number };
+export type OwnersMovement = Movement & { readonly migrationId: number };
 
 /** What names a movement on the ledger. Its record time may be of any year. */
 export interface MovementName {

@@ -1,22 +1,13 @@
 import { formatAmount } from '../ledger/amount.ts';
 import { formatDuration } from '../ledger/duration.ts';
 import { formatTime, type Micros, parseLedgerTime } from '../ledger/time.ts';
-import { balanceTable } from './balance-answers.ts';
+import { balancesTable, balanceTable } from './balance-answers.ts';
 import type { ChangesFacts, HoldingsStore, Order, SealedMigration, Snapshot } from './facts.ts';
 import { HoldingsFault, requireFollowed, snapshotFault, unknownToken } from './holdings-fault.ts';
 import { locksTable } from './lock-answers.ts';
-import { allMovementsTable, movementsSince, movementsTable, statementTable } from './movement-answers.ts';
+import { movementsSince, movementsTable, statementTable } from './movement-answers.ts';
 import { type Grid, isPartial, multiplesWithin, pointsOver, requireMultiple } from './snapshot-grid.ts';
-import {
-  type ChangesQuery,
-  type HistoryQuery,
-  type OwnersQuery,
-  type PageStart,
-  pageOf,
-  type SnapshotsQuery,
-  type TableQuestion,
-  type TopQuery,
-} from './table-question.ts';
+import { type PageStart, pageOf, type TableQuery, type TableQuestion } from './table-question.ts';
 import {
   CHANGE_COLUMNS,
   changeRow,
@@ -49,20 +40,21 @@ export async function answerTable(question: TableQuestion, store: HoldingsStore)
     case 'top':
       return topTable(question.query, store);
     case 'movements':
-      return movementsTable(question.query, store);
+    case 'all movements':
+      return movementsTable(question, store);
     case 'balance':
       return balanceTable(question.query, store);
+    case 'balances':
+      return balancesTable(question.query, store);
     case 'statement':
       return statementTable(question.query, store);
-    case 'all movements':
-      return allMovementsTable(question.query, store);
     case 'locks':
       return locksTable(question.query, await findSnapshot(store, question.query, question.query.after), store);
   }
 }
 
 /** The snapshots of a migration, with the supply at each. */
-async function snapshotsTable(query: SnapshotsQuery, store: HoldingsStore): Promise<Table> {
+async function snapshotsTable(query: TableQuery<'snapshots'>, store: HoldingsStore): Promise<Table> {
   const { every, order: given, limit, after } = query;
   const order = given ?? 'desc';
   const migration = await findMigration(store, query, after);
@@ -95,7 +87,7 @@ async function snapshotsTable(query: SnapshotsQuery, store: HoldingsStore): Prom
 }
 
 /** Every owner who had coin up to a snapshot, with the totals at it. */
-async function ownersTable(query: OwnersQuery, store: HoldingsStore): Promise<Table> {
+async function ownersTable(query: TableQuery<'owners'>, store: HoldingsStore): Promise<Table> {
   const { prefix, limit, after } = query;
   const { snapshot, fixed } = await findSnapshot(store, query, after);
   const { migrationId, recordTime } = snapshot;
@@ -119,7 +111,7 @@ async function ownersTable(query: OwnersQuery, store: HoldingsStore): Promise<Ta
 const RANK = /^\d{1,10}$/;
 
 /** The owners with coin at a snapshot, the largest first. */
-async function topTable(query: TopQuery, store: HoldingsStore): Promise<Table> {
+async function topTable(query: TableQuery<'top'>, store: HoldingsStore): Promise<Table> {
   const { limit, after } = query;
   const by = query.by ?? 'total';
   const { snapshot, fixed } = await findSnapshot(store, query, after);
@@ -147,7 +139,7 @@ async function topTable(query: TopQuery, store: HoldingsStore): Promise<Table> {
 }
 
 /** An owner's totals at points in time, computed from the owner's changes, and at the last snapshot. */
-async function historyTable(query: HistoryQuery, store: HoldingsStore): Promise<Table> {
+async function historyTable(query: TableQuery<'history'>, store: HoldingsStore): Promise<Table> {
   const { party, every } = query;
   const migration = await findMigration(store, query, null);
   const { migrationId, periodUs } = migration;
@@ -183,7 +175,7 @@ function pointRows(points: Grid, { before, changes }: ChangesFacts): Row[] {
 }
 
 /** The snapshots of the grid at which an owner's totals changed. */
-async function changesTable(query: ChangesQuery, store: HoldingsStore): Promise<Table> {
+async function changesTable(query: TableQuery<'changes'>, store: HoldingsStore): Promise<Table> {
   const { party, order: given, limit, after } = query;
   const order = given ?? 'desc';
   const migration = await findMigration(store, query, after);

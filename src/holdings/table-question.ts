@@ -168,37 +168,8 @@ interface Paged {
   readonly after: PageStart | null;
 }
 
-export type SnapshotsQuery = Given<'migration_id' | 'from' | 'to' | 'every' | 'order'> & Paged;
-export type OwnersQuery = Given<'migration_id' | 'record_time' | 'prefix'> & Paged;
-export type HistoryQuery = Given<'migration_id' | 'from' | 'to' | 'every'> & Pick<Values, 'party'>;
-export type ChangesQuery = Given<'migration_id' | 'from' | 'to' | 'order'> & Pick<Values, 'party'> & Paged;
-export type MovementsQuery = Given<'migration_id' | 'from' | 'to' | 'kind' | 'order'> & Pick<Values, 'party'> & Paged;
-export type BalanceQuery = Given<'migration_id' | 'at'> & Pick<Values, 'party'>;
-export type StatementQuery = Given<'migration_id' | 'from' | 'to'> &
-  Pick<Values, 'party'> & { readonly every: PeriodLength | null };
-export type AllMovementsQuery = Given<'migration_id' | 'from' | 'to' | 'min'> & Paged;
-export type LocksQuery = Given<'migration_id' | 'record_time'> & Pick<Values, 'party'> & Paged;
-export type TopQuery = Given<'migration_id' | 'record_time' | 'by'> & Paged;
-
-/** Plain values, so that it can be sent to another thread. */
-export type TableQuestion =
-  | { readonly table: 'snapshots'; readonly query: SnapshotsQuery }
-  | { readonly table: 'owners'; readonly query: OwnersQuery }
-  | { readonly table: 'history'; readonly query: HistoryQuery }
-  | { readonly table: 'changes'; readonly query: ChangesQuery }
-  | { readonly table: 'top'; readonly query: TopQuery }
-  | { readonly table: 'movements'; readonly query: MovementsQuery }
-  | { readonly table: 'balance'; readonly query: BalanceQuery }
-  | { readonly table: 'statement'; readonly query: StatementQuery }
-  | { readonly table: 'all movements'; readonly query: AllMovementsQuery }
-  | { readonly table: 'locks'; readonly query: LocksQuery };
-
-export type TableName = TableQuestion['table'];
-
-/** The parameters of a table, and whether it has pages. */
-export const TABLES: Readonly<
-  Record<TableName, { readonly parameters: readonly ParameterName[]; readonly paged: boolean }>
-> = {
+/** The parameters of each table, and whether it has pages. */
+export const TABLES = {
   snapshots: { parameters: ['migration_id', 'from', 'to', 'every', 'order'], paged: true },
   owners: { parameters: ['migration_id', 'record_time', 'prefix'], paged: true },
   history: { parameters: ['party', 'migration_id', 'from', 'to', 'every'], paged: false },
@@ -209,7 +180,35 @@ export const TABLES: Readonly<
   statement: { parameters: ['party', 'migration_id', 'from', 'to', 'every'], paged: false },
   'all movements': { parameters: ['migration_id', 'from', 'to', 'min'], paged: true },
   locks: { parameters: ['party', 'migration_id', 'record_time'], paged: true },
-};
+} as const satisfies Readonly<
+  Record<string, { readonly parameters: readonly ParameterName[]; readonly paged: boolean }>
+>;
+
+export type TableName = keyof typeof TABLES;
+type OfTable<Name extends TableName> = (typeof TABLES)[Name];
+
+/** The values of a table's parameters. */
+export type TableQuery<Name extends TableName> = {
+  readonly [Each in OfTable<Name>['parameters'][number]]: Each extends 'party'
+    ? string
+    : [Name, Each] extends ['statement', 'every']
+      ? PeriodLength | null
+      : Values[Each] | null;
+} & (OfTable<Name>['paged'] extends true ? Paged : unknown);
+
+/** What some owners have at some times: of any size, so it is answered in parts. */
+export interface BalancesQuery extends Given<'migration_id'> {
+  /** Distinct, in the order asked, as are the owners. */
+  readonly at: readonly bigint[];
+  readonly owners: readonly string[];
+  /** The token of the part before; null: the first one. */
+  readonly after: string | null;
+}
+
+/** Plain values, so that it can be sent to another thread. */
+export type TableQuestion =
+  | { [Name in TableName]: { readonly table: Name; readonly query: TableQuery<Name> } }[TableName]
+  | { readonly table: 'balances'; readonly query: BalancesQuery };
 
 /** Rows in a page: at most, and by default. */
 export const LIMIT_MAX = 1000;
@@ -257,8 +256,9 @@ export function decodePageToken(table: TableName, text: string) {
   return { start: { migrationId, snapshot, last }, given };
 }
 
-/** The question of the page after the one that had this token. */
+/** The question of the page or part after the one that had this token. */
 export function nextQuestion(question: TableQuestion, token: string): TableQuestion {
+  if (question.table === 'balances') return { ...question, query: { ...question.query, after: token } };
   const { start } = decodePageToken(question.table, token)!;
   return { ...question, query: { ...question.query, after: start } } as TableQuestion;
 }

@@ -22,6 +22,8 @@ export interface Table {
   readonly rows: readonly Readonly<Record<string, unknown>>[];
   /** The token of the next page, null at the end; undefined where there are no pages. */
   readonly next?: string | null;
+  /** The token of the next part of an answer that has no pages, null at the end; undefined where it is whole. */
+  readonly rest?: string | null;
   /** That of the snapshot which all pages are made of: it proves all of them. Null where it was forced. */
   readonly snapshotDigest?: string | null;
   /** Whether the same request will always have the same answer. */
@@ -30,17 +32,18 @@ export interface Table {
   readonly about: readonly string[];
 }
 
-/** Rows as JSON in their envelope, as CSV below a header, or as the CSV of a page after the first. */
-export type TableForm = 'json' | 'csv' | 'csv rows';
+/** Rows as JSON in their envelope, as CSV below a header, or in either form those of a part after the first. */
+export type TableForm = 'json' | 'json rows' | 'csv' | 'csv rows';
 
 /** A table in the form in which it is sent. */
 export type TableText = Readonly<ReturnType<typeof tableText>>;
 
 export function tableText(table: Table, name: string, form: TableForm) {
-  const text = form === 'json' ? JSON.stringify(tableBody(table)) : csvText(table, form === 'csv');
+  const text =
+    form === 'json' || form === 'json rows' ? jsonText(table, form === 'json') : csvText(table, form === 'csv');
   return {
     text,
-    next: table.next ?? null,
+    next: table.next ?? table.rest ?? null,
     snapshotDigest: table.snapshotDigest ?? null,
     fixed: table.fixed,
     /** Identifies exactly these bytes. */
@@ -54,6 +57,13 @@ export function tableText(table: Table, name: string, form: TableForm) {
 export function tableBody({ head, rowsName, rows, next }: Table): Readonly<Record<string, unknown>> {
   if (rowsName === null) return rows[0]!;
   return { ...head, [rowsName]: rows, ...(next === undefined ? {} : { next_page_token: next }) };
+}
+
+/** The envelope is open until the last part. */
+function jsonText(table: Table, isFirst: boolean): string {
+  const { rows, rest } = table;
+  const text = isFirst ? JSON.stringify(tableBody(table)) : `,${JSON.stringify(rows).slice(1)}}`;
+  return rest === undefined || rest === null ? text : text.slice(0, -']}'.length);
 }
 
 /** RFC 4180. */

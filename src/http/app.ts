@@ -1,6 +1,5 @@
 import { Hono } from 'hono';
 import type { Logger } from 'pino';
-import { balancesRoute } from './balances.ts';
 import { type HoldingsDeps, holdingsRoutes } from './holdings-operations.ts';
 import { ANSWERS_BYTES_MAX, createAnswerHold } from './http-server.ts';
 import { gauges, type Metrics } from './prometheus.ts';
@@ -36,7 +35,6 @@ export function createApp(deps: AppDeps): Hono {
   const routes = [
     ...holdingsRoutes(answering, cors),
     ...tableRoutes(answering, cors),
-    balancesRoute(answering, cors),
     ...streamRoutes(deps, cors),
     ...serviceRoutes({ ...deps, registry: metrics.registry }, cors),
     ...(dashboard ? dashboardRoutes() : []),

@@ -3,8 +3,7 @@ import { z } from 'zod';
 import type { Answers } from '../holdings/answer.ts';
 import { HoldingsFault } from '../holdings/holdings-fault.ts';
 import { OWNERS_MAX_DEFAULT } from '../holdings/question.ts';
-import { LIMIT_DEFAULT, LIMIT_MAX, parameter, TABLES } from '../holdings/table-question.ts';
-import { BALANCES_OPERATION } from './balances.ts';
+import { LIMIT_DEFAULT, LIMIT_MAX, parameter, TABLES, type TableName } from '../holdings/table-question.ts';
 import { HOLDINGS_OPERATIONS } from './holdings-operations.ts';
 import {
   type ExampleValues,
@@ -16,7 +15,7 @@ import {
 import { SERVICE_OPERATIONS } from './service-operations.ts';
 import { STREAM_DOCUMENT, STREAM_OF_MANY_OPERATION, STREAM_OPERATION } from './stream-requests.ts';
 import { STREAM_EVENTS } from './streams.ts';
-import { TABLE_OPERATIONS, type TableOperation } from './table-operations.ts';
+import { balances, TABLE_OPERATIONS, type TableOperation } from './table-operations.ts';
 import type { PathParameter, QueryParameter } from './users-area-request.ts';
 import { USERS_OPERATIONS, type UsersOperation, VERSION_OPERATION } from './users-operations.ts';
 import type { ServedDocument } from './web-pages.ts';
@@ -136,6 +135,8 @@ const FORMAT = {
   schema: { type: 'string', enum: ['json', 'csv'], default: 'json' },
 };
 
+const BODY_FAULTS = { 413: 'The body is larger than the limit.', 415: 'The body is not JSON, or compressed.' };
+
 const TABLE_FAULTS = {
   400: 'A parameter is wrong, unknown or given twice; the message names it.',
   404: 'No such snapshot or update, or nothing is kept of that time.',
@@ -143,9 +144,11 @@ const TABLE_FAULTS = {
 };
 
 /** One operation in the document of the holdings area; these are at the root only. */
-function describeTableOperation({ table, answer }: TableOperation, { owner }: ExampleValues): object {
-  const { parameters, paged } = TABLES[table];
-  const named = parameters.map((name) => ({ name, ...parameter(name, table) }));
+function describeTableOperation(operation: TableOperation, values: ExampleValues): object {
+  const { method, table, request, answer } = operation;
+  const { parameters, paged } = table === 'balances' ? { parameters: [], paged: false } : TABLES[table];
+  const named = parameters.map((name) => ({ name, ...parameter(name, table as TableName) }));
+  const csv = { 'text/csv': { schema: { type: 'string' } } };
   return {
     servers: [{ url: '/' }],
     parameters: [...named, ...(paged ? PAGING : []), FORMAT].map(({ name, description, schema }) => ({
@@ -154,32 +157,17 @@ function describeTableOperation({ table, answer }: TableOperation, { owner }: Ex
       required: name === 'party',
       description,
       schema,
-      ...(name === 'party' ? { example: owner } : {}),
+      ...(name === 'party' ? { example: values.owner } : {}),
     })),
+    ...(request && describeRequest(method, request.fields, request.example(values))),
     responses: {
-      200: rowsResponse(answer),
-      304: { description: 'The client has this answer already (If-None-Match).' },
-      ...errorResponses(TABLE_FAULTS),
+      200: {
+        description: 'The rows; in CSV with their names in the first line and no envelope.',
+        content: { ...contentOf(answer), ...csv },
+      },
+      ...(method === 'GET' && { 304: { description: 'The client has this answer already (If-None-Match).' } }),
+      ...errorResponses({ ...TABLE_FAULTS, ...(request && BODY_FAULTS) }),
     },
-  };
-}
-
-function rowsResponse(answer: z.ZodType): object {
-  return {
-    description: 'The rows; in CSV with their names in the first line and no envelope.',
-    content: { ...contentOf(answer), 'text/csv': { schema: { type: 'string' } } },
-  };
-}
-
-/** The balances in the document; they are at the root only. */
-function describeBalances(values: ExampleValues): object {
-  const { method, request, answer } = BALANCES_OPERATION;
-  const ofBody = { 413: 'The body is larger than the limit.', 415: 'The body is not JSON, or compressed.' };
-  return {
-    servers: [{ url: '/' }],
-    parameters: [{ ...FORMAT, in: 'query', required: false }],
-    ...describeRequest(method, request.fields(), request.example(values)),
-    responses: { 200: rowsResponse(answer), ...errorResponses({ ...TABLE_FAULTS, ...ofBody }) },
   };
 }
 
@@ -264,7 +252,7 @@ async function newestExample(answers: Answers): Promise<ExampleValues> {
 
 /** The document of holdings, tables, stream and the service itself, with the default limits. */
 function createHoldingsDocument(version: string, example = STORY_EXAMPLE, hasDirectory = true): object {
-  const ours = [...TABLE_OPERATIONS, BALANCES_OPERATION];
+  const ours = [...TABLE_OPERATIONS, balances];
   const kept = ours.filter(({ needsDirectory = false }) => hasDirectory || !needsDirectory);
   const answering = [...HOLDINGS_OPERATIONS, ...kept, ...SERVICE_OPERATIONS];
   const streams = [STREAM_OPERATION, STREAM_OF_MANY_OPERATION];
@@ -279,7 +267,7 @@ function createHoldingsDocument(version: string, example = STORY_EXAMPLE, hasDir
   return openApiDocument(info, parts, operations, (operation) => {
     if ('table' in operation) return describeTableOperation(operation, example);
     if ('handle' in operation) return describeJsonOperation(operation, limits, example);
-    return 'request' in operation ? describeBalances(example) : describeStream(operation, example);
+    return describeStream(operation, example);
   });
 }
 
@@ -330,7 +318,7 @@ const LEDGER_FAULTS: Readonly<Record<number, string>> = {
 };
 
 /** Those of every operation with a body, besides. */
-const BODY_FAULTS = {
+const LEDGER_BODY_FAULTS = {
   ...responses({ 409: 'It exists already, or was changed at the same time.' }, USERS_ERROR),
   413: { description: 'The body is larger than the limit, which is 64 KiB for a caller without any admin right.' },
 };
@@ -357,7 +345,7 @@ function describeUsersOperation(operation: typeof VERSION_OPERATION | UsersOpera
   const { path, query = [], body } = operation;
   const parameters = [...pathParameters(path), ...query.map((name) => ({ name, in: 'query', ...QUERY[name] }))];
   return {
-    responses: { ...answered, ...responses(LEDGER_FAULTS, USERS_ERROR), ...(body !== null && BODY_FAULTS) },
+    responses: { ...answered, ...responses(LEDGER_FAULTS, USERS_ERROR), ...(body !== null && LEDGER_BODY_FAULTS) },
     ...(parameters.length > 0 && { parameters }),
     ...(body !== null && { requestBody: { required: true, content: contentOf(body) } }),
   };

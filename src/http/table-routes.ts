@@ -16,32 +16,39 @@ import {
 } from '../holdings/table-question.ts';
 import type { TableForm, TableText } from '../holdings/table-rows.ts';
 import type { HoldingsDeps } from './holdings-operations.ts';
+import { type ServedLimits, validated } from './json-operation.ts';
+import { readJsonBody } from './json-request.ts';
 import { type Cors, type Route, throwAsHttpFault, wrongValue } from './routing.ts';
-import { TABLE_OPERATIONS, type TableOperation } from './table-operations.ts';
+import { balances, TABLE_OPERATIONS, type TableOperation } from './table-operations.ts';
 
-export interface TableDeps extends Pick<HoldingsDeps, 'answers' | 'holdAnswer'> {
+export interface TableDeps extends Pick<HoldingsDeps, 'answers' | 'holdAnswer' | 'limits'> {
   readonly logger: Logger;
 }
 
 /** The routes of the area, at the root only. */
 export function tableRoutes(deps: TableDeps, cors: Cors): readonly Route[] {
-  return TABLE_OPERATIONS.map((operation) => tableRoute(operation, deps, cors));
+  return [...TABLE_OPERATIONS, balances].map((operation) => tableRoute(operation, deps, cors));
 }
 
-function tableRoute({ method, path, table }: TableOperation, deps: TableDeps, cors: Cors): Route {
-  const { answers, holdAnswer, logger } = deps;
+function tableRoute(operation: TableOperation, deps: TableDeps, cors: Cors): Route {
+  const { method, path, table } = operation;
+  const { answers, holdAnswer, limits, logger } = deps;
   const handle = async (c: Context): Promise<Response> => {
     const url = new URL(c.req.url);
-    const request = { party: c.req.param('party'), query: url.searchParams, accept: c.req.header('accept') };
-    const { question, form, all } = readTableRequest(table, request);
+    const { question, form, all } = await readTableRequest(operation, c, { query: url.searchParams, limits });
     const ask = (question: TableQuestion, as: TableForm): Promise<TableText> =>
       answers.table(question, as, () => c.req.raw.signal).catch(throwAsHttpFault);
     const answer = await ask(question, form);
     const shared = cors.headers(c);
-    const headers = { ...shared, ...tableHeaders(answer, { url, all, vary: shared.Vary }) };
+    const headers: Readonly<Record<string, string>> = {
+      ...shared,
+      Vary: shared.Vary === undefined ? 'Accept' : `Accept, ${shared.Vary}`,
+      ...(method === 'GET' ? cacheHeaders(answer, { url, all }) : UNCACHED),
+    };
     if (isKnown(headers.ETag, c.req.header('if-none-match'))) return new Response(null, { status: 304, headers });
     holdAnswer(c, answer.text);
-    const following = ({ next }: TableText) => (next === null ? null : ask(nextQuestion(question, next), 'csv rows'));
+    const following = ({ next }: TableText) =>
+      next === null ? null : ask(nextQuestion(question, next), form === 'json' ? 'json rows' : 'csv rows');
     const body = all ? inParts(answer, following, { answer: table, logger }) : answer.text;
     return new Response(body, { headers: { ...headers, ...bodyHeaders(answer, form) } });
   };
@@ -57,10 +64,18 @@ const LIMIT_EXPECTED = `an integer from 1 to ${LIMIT_MAX}`;
  * Reads a request strictly, because no existing client depends on less. Throws a 400 that names the parameter. `all`: one
  * answer has the rows of all pages.
  */
-function readTableRequest(
-  table: TableName,
-  { party, query, accept }: { party: string | undefined; query: URLSearchParams; accept: string | undefined },
-) {
+async function readTableRequest(
+  { table, request }: TableOperation,
+  c: Context,
+  { query, limits }: { readonly query: URLSearchParams; readonly limits: ServedLimits },
+): Promise<{ readonly question: TableQuestion; readonly form: 'json' | 'csv'; readonly all: boolean }> {
+  const accept = c.req.header('accept');
+  if (table === 'balances') {
+    const form = formOf(textsOf(['format'], query).get('format'), accept);
+    const given = validated(request!.fields, await readJsonBody(c, limits.bodyBytesMax));
+    return { question: { table, query: { ...given, after: null } }, form, all: true };
+  }
+  const party = c.req.param('party');
   const { parameters: names, paged } = TABLES[table];
   const known = [...names.filter((name) => name !== 'party'), ...(paged ? PAGE_PARAMETERS : []), 'format'];
   const texts = textsOf(known, query);
@@ -79,7 +94,7 @@ function readTableRequest(
 }
 
 /** The given parameters by name, each once, and only known ones. */
-export function textsOf(known: readonly string[], query: URLSearchParams): Map<string, string> {
+function textsOf(known: readonly string[], query: URLSearchParams): Map<string, string> {
   const texts = new Map<string, string>();
   for (const [name, text] of query) {
     if (!known.includes(name)) throw wrongValue(name, text, `no such parameter, only ${known.join(', ')}`);
@@ -98,7 +113,7 @@ function parsedValue(table: TableName, name: ParameterName, text: string): unkno
   return value;
 }
 
-export function formOf(format: string | undefined, accept: string | undefined): 'json' | 'csv' {
+function formOf(format: string | undefined, accept: string | undefined): 'json' | 'csv' {
   if (format === undefined) return prefersCsv(accept ?? '') ? 'csv' : 'json';
   if (format !== 'json' && format !== 'csv') throw wrongValue('format', format, 'json or csv');
   return format;
@@ -148,26 +163,21 @@ function continued(table: TableName, text: string | undefined, given: Values): P
 const FOR_EVER = 'public, max-age=31536000, immutable';
 const TYPES = { json: 'application/json', csv: 'text/csv; charset=utf-8' } as const;
 
-/** Headers of an answer, whether it is sent or already cached; added to those of CORS, which may have their own Vary. */
-function tableHeaders(
-  answer: TableText,
-  { url, all, vary }: { readonly url: URL; readonly all: boolean; readonly vary: string | undefined },
-): Readonly<Record<string, string>> & { readonly ETag: string } {
+const UNCACHED = { 'Cache-Control': 'no-store', 'Access-Control-Expose-Headers': 'Content-Disposition' };
+
+/** Headers of an answer that clients may keep, whether it is sent or already cached. */
+function cacheHeaders(answer: TableText, { url, all }: { readonly url: URL; readonly all: boolean }) {
   const { fixed, next } = answer;
   return {
     'Cache-Control': fixed ? FOR_EVER : 'no-cache',
     ETag: `"${all ? tagOfAll(answer) : answer.digest}"`,
-    Vary: vary === undefined ? 'Accept' : `Accept, ${vary}`,
     'Access-Control-Expose-Headers': 'Link, ETag, Content-Disposition',
     ...(next === null || all ? {} : { Link: `<${nextTarget(url, next)}>; rel="next"` }),
   };
 }
 
 /** Headers of the body. */
-export function bodyHeaders(
-  { fileName }: Pick<TableText, 'fileName'>,
-  form: 'json' | 'csv',
-): Readonly<Record<string, string>> {
+function bodyHeaders({ fileName }: TableText, form: 'json' | 'csv'): Readonly<Record<string, string>> {
   if (form === 'json') return { 'Content-Type': TYPES.json };
   return { 'Content-Type': TYPES.csv, 'Content-Disposition': `attachment; filename="${fileName}.csv"` };
 }
@@ -184,8 +194,8 @@ function nextTarget(url: URL, token: string): string {
 }
 
 /** Whether the client has cached that representation (If-None-Match). */
-function isKnown(tag: string, header: string | undefined): boolean {
-  if (header === undefined) return false;
+function isKnown(tag: string | undefined, header: string | undefined): boolean {
+  if (tag === undefined || header === undefined) return false;
   return header.split(',').some((each) => ['*', tag].includes(each.trim().replace(/^W\//, '')));
 }
 
@@ -193,14 +203,15 @@ function isKnown(tag: string, header: string | undefined): boolean {
  * The texts of a first part of an answer and of all that follow, each of which is read when the client has received the one before:
  * only one is in memory for a slow client.
  */
-export function inParts<Part extends { readonly text: string }>(
-  first: Part,
-  following: (part: Part) => Promise<Part> | null,
+function inParts(
+  first: TableText,
+  following: (part: TableText) => Promise<TableText> | null,
   { answer, logger }: { readonly answer: string; readonly logger: Logger },
-): ReadableStream<Uint8Array> {
+): ReadableStream<Uint8Array> | string {
+  if (first.next === null) return first.text;
   const encoder = new TextEncoder();
   async function* texts(): AsyncGenerator<Uint8Array> {
-    for (let part: Part | null = first; part !== null; part = (await following(part)?.catch(broken)) ?? null)
+    for (let part: TableText | null = first; part !== null; part = (await following(part)?.catch(broken)) ?? null)
       yield encoder.encode(part.text);
   }
   /** The head was already sent: an aborted body is all that can still show the failure. */

@@ -226,7 +226,6 @@ function createReaders(
     'movement place': async () => null,
     balance: notKept('what moved between them'),
     balances: notKept('what moved between them'),
-    'all movements': notKept('what moved between them'),
     statement: notKept('what moved between them'),
     locks: notKept('the order in which locked coins unlock'),
   };

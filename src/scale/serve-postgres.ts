@@ -1,12 +1,8 @@
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
-import { answersFrom, type SignalOf } from '../holdings/answer.ts';
-import type { BalancesQuestion } from '../holdings/balance-answers.ts';
+import { type Answers, answersFrom, type SignalOf } from '../holdings/answer.ts';
 import { HoldingsFault } from '../holdings/holdings-fault.ts';
-import type { Question } from '../holdings/question.ts';
 import type { AnswerRules } from '../holdings/summary-answer.ts';
-import type { TableQuestion } from '../holdings/table-question.ts';
-import type { TableForm } from '../holdings/table-rows.ts';
 import { gauges, knownNow, shared } from '../http/prometheus.ts';
 import { type Health, newestSnapshots, type Readiness, readiness } from '../http/service-operations.ts';
 import { formatTime } from '../ledger/time.ts';
@@ -31,11 +27,9 @@ export function openPostgres(
     store,
     streamStore: store,
     answers: {
-      json: (question: Question, signalOf: SignalOf) => answersOf(signalOf).json(question),
-      table: (question: TableQuestion, form: TableForm, signalOf: SignalOf) =>
-        answersOf(signalOf).table(question, form),
-      balances: (question: BalancesQuestion, signalOf: SignalOf) => answersOf(signalOf).balances(question),
-    },
+      json: (question, signalOf) => answersOf(signalOf).json(question),
+      table: (question, form, signalOf) => answersOf(signalOf).table(question, form),
+    } satisfies Answers,
     measure: (registry: Registry) => measurePostgres(registry, store),
     health: createPostgresHealth(store, { name, version, sealFailure: sealer.failure }),
     streamStatus({ ready, reasons, degraded }: Readiness) {

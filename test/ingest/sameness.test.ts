@@ -67,7 +67,13 @@ describe.each(seeds)('the tables of random ledger %i are the same', (seed) => {
     const rows = dumpRows(directory.at('whole'));
     for (const epochEvents of [7, 50, 300]) {
       const name = `epochs of ${epochEvents}`;
-      await tablesAfter(directory, name, { files: [lines], chunkBytes: 20_000, batchEventsMax: 7, epochEvents });
+      await tablesAfter(directory, name, {
+        files: [lines],
+        chunkBytes: 20_000,
+        batchEventsMax: 7,
+        epochEvents,
+        ownersMax: 10,
+      });
       expect(dumpRows(directory.at(name)), name).toEqual(rows);
       const { closed, gone, cleared } = epochFacts(directory.at(name));
       expect(Math.min(closed, gone, cleared), name).toBeGreaterThan(0);

@@ -54,6 +54,7 @@ describe('every answer of a random ledger equals the oracle', () => {
       chunkBytes: CHUNK_BYTES[(seed + (seed >> 1)) % 4]!,
       batchEventsMax: BATCH_EVENTS[seed % 5]!,
       epochEvents: EPOCH_EVENTS[seed % 4]!,
+      ownersMax: seed % 2 === 0 ? 3 : 1_000,
       migrationId: Math.max(...items.map((item) => item.migrationId)),
       seal: true,
     });

@@ -25,7 +25,7 @@ it('owners that were forgotten come back with their number and their sums', () =
   const migration = newMigration(3);
   state.migrations.set(3, migration);
   const epochs = new Epochs(db);
-  const owners = new Owners(db, state, epochs);
+  const owners = new Owners(db, { state, epochs });
   const batch = (from: number, apply: (number: number) => void): void => {
     for (let number = from; number < from + PER_BATCH; number++) apply(number);
     db.transaction(() => {
@@ -45,7 +45,7 @@ it('owners that were forgotten come back with their number and their sums', () =
   for (let from = 0; from < OWNERS; from += PER_BATCH) batch(from, add);
   for (const number of [0, 1, 30_000, 59_999]) {
     const owner = owners.ofNo(number + 1);
-    expect(owner.party).toBe(party(number));
+    expect(owners.partyOf(owner)).toBe(party(number));
     expect(owners.ofParty(migration, party(number))).toBe(owner);
     expect(owner.unlocked).toMatchObject({ count: 2, amount: BigInt(2 * number), rate: 2n, rateRound: 4n });
     expect(BigInt(owner.unlocked.expiryBound)).toBe(BigInt(number));

@@ -29,11 +29,11 @@ import {
   NOT_BOUNDED,
   prepareSnapshots,
   type ReadKinds,
-  requireUnbounded,
   type SealedGrid,
   type SnapshotReader,
   type StoredSnapshot,
   snapshotOf,
+  unbounded,
 } from './stored-snapshots.ts';
 
 /** Readers of the facts of tables and streams. A stream event needs a few rows per named owner. */
@@ -78,23 +78,18 @@ export function createInsightReaders(
   return {
     migration: ({ migrationId }) => snapshots.migration(migrationId),
     'listed snapshots': (lookup) => snapshots.list(lookup),
-    changes: (lookup, budget) => {
-      requireUnbounded(budget);
+    changes: unbounded((lookup) => {
       const account = accounts.ofParty(lookup.migrationId, lookup.party);
       const grid = gridIn(lookup.migrationId);
       if (account === undefined || grid === null) return { before: NO_COIN, changes: [] };
       return readChanges(versions, account, { ...lookup, grid });
-    },
-    'listed owners': (lookup, budget) => {
-      requireUnbounded(budget);
+    }),
+    'listed owners': unbounded((lookup) => {
       const grid = gridIn(lookup.migrationId);
       if (grid === null) return [];
       return listOwners({ accounts, versions }, lookup, { snapshot: snapshots.require(lookup), grid });
-    },
-    ranking: (lookup, budget) => {
-      requireUnbounded(budget);
-      return rankOwners(db, snapshots.require(lookup), { accounts, versions });
-    },
+    }),
+    ranking: unbounded((lookup) => rankOwners(db, snapshots.require(lookup), { accounts, versions })),
     'numbered owners': (lookup, budget) => {
       if (lookup.owners.length > budget.rows) throw NOT_BOUNDED;
       const snapshot = snapshots.require(lookup);

@@ -1,24 +1,21 @@
 import type { Database } from 'better-sqlite3';
+import { getOrMake } from '../../get-or-make.ts';
 import type { Order } from '../../holdings/facts.ts';
 import {
-  type AllMovementsLookup,
   type Amounts,
   type Movement,
   type MovementLeg,
   type MovementsLookup,
   movementKind,
   OTHERS_MAX,
-  type Period,
-  type PlacedMovement,
-  type StatementLookup,
   type UpdateHistory,
 } from '../../holdings/movement-facts.ts';
-import { createStatement } from '../../holdings/statement.ts';
 import { idText, type StoredId } from '../../ledger/ledger-ids.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { epochsDown, epochsUp } from '../store/account-epochs.ts';
 import { decodeNumbers, parseColumn } from '../store/stored-rows.ts';
 import type { Account, AccountReader, VersionReader } from './owner-versions.ts';
+import { type RowBudget, takeRows, UNBOUNDED } from './stored-snapshots.ts';
 
 /** An interval between snapshots: its updates are those after `startNo`, up to `endNo`. */
 interface Interval {
@@ -45,7 +42,7 @@ interface Bound extends Pick<Moment, 'no'> {
   readonly interval: Pick<Interval, 'epoch' | 'firstEpoch'>;
 }
 
-interface UpdateRow {
+export interface UpdateRow {
   readonly updateNo: number;
   readonly recordTime: Micros;
   readonly countedAt: Micros;
@@ -54,23 +51,25 @@ interface UpdateRow {
   readonly accounts: Buffer;
 }
 
+type UpdateEpoch = { readonly epoch: number };
+
 /** A movement without what other rows say of it. `epoch`: of all movements of its update. */
-export interface OwnMovement extends UpdateRow {
-  readonly epoch: number;
-  readonly change: Amounts;
-}
+export type OwnMovement = UpdateRow & UpdateEpoch & { readonly change: Amounts };
+
+/** What an update changed in the account of that number. */
+type AccountChange = { readonly no: number; readonly change: Amounts };
 
 type Columns = Readonly<Record<keyof Amounts, string>>;
 
 type SnapshotEnd = Readonly<Record<'recordTime' | 'seq' | 'epoch' | 'updateNo', number>>;
 
 /** Larger than all numbers of a store. */
-const OPEN_END = Number.MAX_SAFE_INTEGER;
+export const OPEN_END = Number.MAX_SAFE_INTEGER;
 
 const COUNTED_AT = 'coalesce(counted_at, record_time)';
 /** In the order of the numbers: the index by synchronizer would make SQLite sort all of them. */
 const OF_MIGRATION = '+synchronizer IN (SELECT no FROM synchronizer WHERE migration_id = ? + 0)';
-const UPDATE = `u.no AS updateNo, record_time AS recordTime, ${COUNTED_AT} AS countedAt, update_id AS updateId, accounts`;
+export const UPDATE = `u.no AS updateNo, record_time AS recordTime, ${COUNTED_AT} AS countedAt, update_id AS updateId, accounts`;
 const CHANGE = 'CAST(unlocked AS TEXT) AS unlocked, CAST(locked AS TEXT) AS locked';
 
 export type MovementReader = ReturnType<typeof createMovementReader>;
@@ -80,32 +79,28 @@ export function createMovementReader(
   db: Database,
   { accounts, versions }: { accounts: AccountReader; versions: VersionReader },
 ) {
-  const newest = db
-    .prepare<[], number | null>('SELECT max(migration_id) FROM migration WHERE update_time IS NOT NULL')
-    .pluck();
-  const migration = db.prepare<
-    [number],
-    { migrationId: number; timeReached: Micros; importedAt: Micros | null; movementsSince: Micros | null }
+  const historyOf = db.prepare<
+    [bigint | null],
+    Omit<UpdateHistory, 'appliedTo' | 'lastUpdateNo'> & { readonly timeReached: Micros }
   >(
-    `SELECT migration_id AS migrationId, time_reached AS timeReached, seeded_at AS importedAt, movements_since AS movementsSince
-     FROM migration WHERE migration_id = ? + 0 AND update_time IS NOT NULL`,
+    `SELECT migration_id AS migrationId, time_reached AS timeReached, movements_since AS movementsSince, directory_id AS store,
+       (SELECT max(record_time) FROM snapshot s WHERE s.migration_id = m.migration_id) AS sealedTo,
+       coalesce(seeded_at,
+         (SELECT first_time - 1 FROM synchronizer s WHERE s.migration_id = m.migration_id ORDER BY no LIMIT 1)) AS begin
+     FROM migration m JOIN setting WHERE update_time IS NOT NULL
+     AND migration_id = coalesce(? + 0, (SELECT max(migration_id) FROM migration WHERE update_time IS NOT NULL))`,
   );
-  const firstTime = db
-    .prepare<[number], Micros>(
-      'SELECT first_time FROM synchronizer WHERE no = (SELECT min(no) FROM synchronizer WHERE migration_id = ? + 0)',
-    )
-    .pluck();
   const snapshotAt = (rest: string) =>
     db.prepare<[number, Micros], SnapshotEnd>(
       `SELECT record_time AS recordTime, seq, epoch, update_no AS updateNo FROM snapshot WHERE migration_id = ? + 0 AND ${rest} LIMIT 1`,
     );
   const atOrAfter = snapshotAt('record_time >= ? + 0 ORDER BY record_time');
   const before = snapshotAt('record_time < ? + 0 ORDER BY record_time DESC');
-  const synchronizers = db.prepare<[number], number>('SELECT no FROM synchronizer WHERE migration_id = ? + 0').pluck();
   // Among those of a synchronizer's last time the last in feed order: repairs have several.
-  const lastOf = db
-    .prepare<[number], number>(
-      `SELECT no FROM ledger_update WHERE synchronizer = ? + 0 ORDER BY record_time DESC, no DESC LIMIT 1`,
+  const lastUpdate = db
+    .prepare<[number], number | null>(
+      `SELECT max((SELECT no FROM ledger_update WHERE synchronizer = s.no ORDER BY record_time DESC, no DESC LIMIT 1))
+       FROM synchronizer s WHERE migration_id = ? + 0`,
     )
     .pluck();
   const updateFrom = db.prepare<[number, number, number], UpdateRow>(
@@ -116,38 +111,32 @@ export function createMovementReader(
   );
   const countedAtOf = db.prepare<[number], Micros>(`SELECT ${COUNTED_AT} FROM ledger_update WHERE no = ? + 0`).pluck();
   const between = (order: Order) =>
-    db.prepare<[number, number, number, number], UpdateRow & Columns & { readonly epoch: number }>(
+    db.prepare<[number, number, number, number], UpdateRow & UpdateEpoch & Columns>(
       `SELECT m.epoch AS epoch, ${CHANGE}, ${UPDATE} FROM movement m CROSS JOIN ledger_update u ON u.no = update_no
        WHERE m.epoch = ? + 0 AND account = ? + 0 AND update_no > ? + 0 AND update_no <= ? + 0 ORDER BY update_no ${order}`,
     );
   const inOrder = { asc: between('asc'), desc: between('desc') };
-  const changes = db.prepare<[number, number, number, number], Columns>(
-    `SELECT ${CHANGE} FROM movement
-     WHERE epoch = ? + 0 AND account = ? + 0 AND update_no > ? + 0 AND update_no <= ? + 0`,
+  const changeOf = db.prepare<[number, number, number], Columns>(
+    `SELECT ${CHANGE} FROM movement WHERE epoch = ? + 0 AND account = ? + 0 AND update_no = ? + 0`,
   );
   // An update of the Ledger API form, of which the migration is stored, comes from a participant, which may not show all owners.
   const limited = db
     .prepare<[], number>('SELECT followed IS NOT NULL OR source_migration_id IS NOT NULL FROM setting')
     .pluck();
   const isLimited = (): boolean => limited.get() === 1;
-  const store = db.prepare<[], string>('SELECT directory_id FROM setting').pluck();
   const legsOf = db
     .prepare<[number, number], string>('SELECT legs FROM movement_legs WHERE update_no = ? + 0 AND account = ? + 0')
     .pluck();
 
-  function lastUpdateNo(migrationId: number): number {
-    return Math.max(0, ...synchronizers.all(migrationId).map((no) => lastOf.get(no) ?? 0));
-  }
+  const lastUpdateNo = (migrationId: number): number => lastUpdate.get(migrationId) ?? 0;
 
   function history(wanted: bigint | null): UpdateHistory | null {
-    const found = migration.get(wanted === null ? (newest.get() ?? -1) : Number(wanted));
+    const found = historyOf.get(wanted);
     if (found === undefined) return null;
-    const { migrationId, timeReached, importedAt, movementsSince } = found;
-    const sealedTo = before.get(migrationId, OPEN_END)?.recordTime ?? null;
-    const last = lastUpdateNo(migrationId);
-    const appliedTo = Math.max(timeReached, sealedTo ?? timeReached, countedAtOf.get(last) ?? timeReached);
-    const begin = importedAt ?? firstTime.get(migrationId)! - 1;
-    return { migrationId, begin, appliedTo, movementsSince, sealedTo, lastUpdateNo: last, store: store.get()! };
+    const { timeReached, ...facts } = found;
+    const last = lastUpdateNo(facts.migrationId);
+    const appliedTo = Math.max(timeReached, facts.sealedTo ?? timeReached, countedAtOf.get(last) ?? timeReached);
+    return { ...facts, appliedTo, lastUpdateNo: last };
   }
 
   /** That in which an update of this counted time is. */
@@ -164,51 +153,26 @@ export function createMovementReader(
   /** Behind the last update that counts at or before a time. */
   function momentAt(migrationId: number, time: Micros): Moment {
     const interval = intervalAt(migrationId, time);
-    const no = interval.end === time ? interval.endNo : lastCountedAt(migrationId, time, interval);
-    return { no, interval };
+    const { startNo, endNo, end } = interval;
+    // Counted times never fall in feed order.
+    const isCounted = (no: number): boolean =>
+      (updateFrom.get(no, endNo + 1, migrationId)?.countedAt ?? OPEN_END) <= time;
+    return { no: end === time ? endNo : lastOf({ first: startNo, end: endNo + 1 }, isCounted), interval };
   }
 
-  /** A binary search: counted times never fall in feed order. */
-  function lastCountedAt(migrationId: number, time: Micros, { startNo, endNo }: Interval): number {
-    let [low, high] = [startNo, endNo + 1];
-    while (low + 1 < high) {
-      const middle = Math.floor((low + high) / 2);
-      const update = updateFrom.get(middle, high, migrationId);
-      if (update === undefined || update.countedAt > time) high = middle;
-      else low = update.updateNo;
-    }
-    return low;
+  /** An epoch before which no movement of a migration lies from an update on: that of the last snapshot before it. */
+  function firstEpochOf(migrationId: number, updateNo: number): number {
+    const isBefore = (time: Micros): boolean => (before.get(migrationId, time)?.updateNo ?? 0) < updateNo;
+    const time = isBefore(OPEN_END) ? OPEN_END : lastOf({ first: 0, end: OPEN_END }, isBefore);
+    return before.get(migrationId, time)?.epoch ?? 0;
   }
 
-  /** The sums of the changes after a moment, up to the end of its interval. */
-  function changeAfter(
-    { no: account, epochs }: Account,
-    { interval, no }: Moment,
-    onRows: (rows: number) => void,
-  ): Amounts {
-    const sum = { unlocked: 0n, locked: 0n };
-    if (no >= interval.endNo) return sum;
-    for (const epoch of epochsUp(epochs, interval.firstEpoch, interval.epoch))
-      for (const { unlocked, locked } of changes.iterate(epoch, account, no, interval.endNo)) {
-        onRows(1);
-        sum.unlocked += BigInt(unlocked);
-        sum.locked += BigInt(locked);
-      }
-    return sum;
-  }
-
-  /**
-   * The balance at a moment: what the end of its interval has, less what came in between. So movements that were not yet kept when
-   * the interval began are not needed. `onRows` may throw where too many rows are read.
-   */
-  function balanceAt(account: Account, moment: Moment, onRows: (rows: number) => void = () => {}): Amounts {
-    const totals = versions.at(account, moment.interval)?.totals;
-    const since = changeAfter(account, moment, onRows);
-    return { unlocked: (totals?.unlocked ?? 0n) - since.unlocked, locked: (totals?.locked ?? 0n) - since.locked };
-  }
-
-  /** The movements of an account after a moment, up to another. */
-  function* ownMovements(account: Account, after: Bound, to: Bound, order: Order): Generator<OwnMovement> {
+  /** The movements of an account after a moment, up to another. Takes each from the budget, and an epoch like one. Throws NOT_BOUNDED. */
+  function* ownMovements(
+    account: Account,
+    { after, to, order }: { readonly after: Bound; readonly to: Bound; readonly order: Order },
+    budget: RowBudget = UNBOUNDED,
+  ): Generator<OwnMovement> {
     if (after.no >= to.no) return;
     const { firstEpoch } = after.interval;
     const { epoch: lastEpoch } = to.interval;
@@ -216,18 +180,40 @@ export function createMovementReader(
       order === 'asc' ? epochsUp(account.epochs, firstEpoch, lastEpoch) : epochsDown(account.epochs, lastEpoch);
     for (const epoch of epochs) {
       if (epoch < firstEpoch) return;
-      for (const { unlocked, locked, ...row } of inOrder[order].iterate(epoch, account.no, after.no, to.no))
+      takeRows(budget);
+      for (const { unlocked, locked, ...row } of inOrder[order].iterate(epoch, account.no, after.no, to.no)) {
+        takeRows(budget);
         yield { ...row, change: { unlocked: BigInt(unlocked), locked: BigInt(locked) } };
+      }
     }
   }
 
+  /**
+   * Returns the function that reads an account's balance at moments, each at or before the one before it: what the end of its interval has,
+   * less what came in between, of which nothing is read twice. So movements that were not yet kept when the interval began are not needed.
+   */
+  function balancesOf(account: Account, budget?: RowBudget): (moment: Moment) => Amounts {
+    let last: (Moment & { readonly balance: Amounts }) | null = null;
+    return (moment) => {
+      const { no, interval } = moment;
+      let { no: to, balance } =
+        last?.interval.seq === interval.seq
+          ? last
+          : { no: interval.endNo, balance: versions.at(account, interval)?.totals ?? NOTHING };
+      const range = { after: moment, to: { no: to, interval }, order: 'desc' } as const;
+      for (const { change } of ownMovements(account, range, budget)) balance = minus(balance, change);
+      last = { no, interval, balance };
+      return balance;
+    };
+  }
+
   function changeIn(epoch: number, account: number, updateNo: number): Amounts | null {
-    const row = changes.get(epoch, account, updateNo - 1, updateNo);
+    const row = changeOf.get(epoch, account, updateNo);
     return row === undefined ? null : { unlocked: BigInt(row.unlocked), locked: BigInt(row.locked) };
   }
 
   /** The changes of all accounts that an update moved. */
-  function* changesOf({ updateNo, epoch, accounts: moved }: Pick<OwnMovement, 'updateNo' | 'epoch' | 'accounts'>) {
+  function* changesOf({ updateNo, epoch, accounts: moved }: UpdateRow & UpdateEpoch): Generator<AccountChange> {
     for (const no of decodeNumbers(moved)) {
       const change = changeIn(epoch, no, updateNo);
       if (change === null) throw new Error(`update ${updateNo} has no movement of account ${no}`);
@@ -235,29 +221,35 @@ export function createMovementReader(
     }
   }
 
+  /** The epoch of the movements of an update, which one of them tells; null where it has none. */
+  function epochOf({ updateNo, accounts: moved }: UpdateRow, interval: Bound['interval']): number | null {
+    const [no] = decodeNumbers(moved);
+    if (no === undefined) return null;
+    const epochs = epochsUp(accounts.ofNo(no).epochs, interval.firstEpoch, interval.epoch);
+    return epochs.find((epoch) => changeIn(epoch, no, updateNo) !== null) ?? null;
+  }
+
   /** What other rows say of an update: its owners' changes, the largest first, then by party (UTF-8 bytes); and that of the supply. */
-  function updateOf(
-    update: Pick<OwnMovement, 'updateNo' | 'epoch' | 'accounts'>,
-    changes: Iterable<{ readonly no: number; readonly change: Amounts }> = changesOf(update),
-  ) {
+  function effectsOf(update: UpdateRow & UpdateEpoch, changes: Iterable<AccountChange> = changesOf(update)) {
     const moved = Array.from(changes, ({ no, change }) => ({ account: accounts.ofNo(no), change }));
-    const supplyChange = isLimited() ? null : moved.reduce((sum, { change }) => sum + totalOf(change), 0n);
+    const supplyChange = isLimited() ? null : sumOf(moved);
     // Those whose total it left as it was are the last ones.
     const totalsChanged = moved.filter(({ change }) => totalOf(change) !== 0n).length;
     return { moved: moved.sort(bySizeThenParty), totalsChanged, supplyChange };
   }
 
+  /** The movement at a place of an update. */
   function complete(
-    account: Account,
     { updateNo, recordTime, countedAt, updateId }: UpdateRow,
-    { change, after, update }: { change: Amounts; after: Amounts; update: ReturnType<typeof updateOf> },
+    { moved, totalsChanged, supplyChange }: ReturnType<typeof effectsOf>,
+    { place, after }: Pick<Movement, 'place' | 'after'>,
   ): Movement {
-    const { moved, totalsChanged, supplyChange } = update;
+    const { account, change } = moved[place]!;
     const first = moved.slice(0, Math.min(OTHERS_MAX + 1, totalsChanged));
     const others = first.filter((each) => each.account.no !== account.no);
     const legs = legsOf.get(updateNo, account.no);
     return {
-      ...{ updateNo, recordTime, countedAt, updateId: idText(updateId), party: account.party, change, after },
+      ...{ updateNo, recordTime, countedAt, updateId: idText(updateId), party: account.party, place, change, after },
       others: others.slice(0, OTHERS_MAX).map((each) => ({ party: each.account.party, change: totalOf(each.change) })),
       othersCount: totalsChanged - (totalOf(change) === 0n ? 0 : 1),
       supplyChange,
@@ -265,112 +257,91 @@ export function createMovementReader(
     };
   }
 
-  function movements(lookup: MovementsLookup): readonly Movement[] {
-    const { migrationId, party, from, to, kinds, order, after, untilNo, rows } = lookup;
+  function movementsOf(party: string, lookup: MovementsLookup): readonly Movement[] {
+    const { migrationId, from, to: until, order, after: last, untilNo, rows } = lookup;
     const account = accounts.ofParty(migrationId, party);
     if (account === undefined || rows === 0) return [];
-    const [begin, end] = [momentAt(migrationId, from - 1), momentAt(migrationId, to)];
-    const first = order === 'asc' && after !== null ? { ...begin, no: Math.max(begin.no, after) } : begin;
-    const last = { ...end, no: Math.min(end.no, untilNo, order === 'desc' && after !== null ? after - 1 : Infinity) };
-    const found: Movement[] = [];
-    let [balance, previous]: [Amounts | null, OwnMovement | null] = [null, null];
-    for (const movement of ownMovements(account, first, last, order)) {
-      const { change, countedAt, updateNo: no } = movement;
-      if (balance === null || previous === null)
-        balance = balanceAt(account, { no, interval: intervalAt(migrationId, countedAt) });
-      else balance = order === 'desc' ? minus(balance, previous.change) : plus(balance, change);
-      previous = movement;
-      if (kinds !== null && !kinds.includes(movementKind(change))) continue;
-      found.push(complete(account, movement, { change, after: balance, update: updateOf(movement) }));
-      if (found.length === rows) break;
-    }
-    return found;
+    const [begin, end] = [momentAt(migrationId, from - 1), momentAt(migrationId, until)];
+    const after = { ...begin, no: Math.max(begin.no, order === 'asc' ? (last?.updateNo ?? 0) : 0) };
+    const to = {
+      ...end,
+      no: Math.min(end.no, untilNo, order === 'desc' ? (last?.updateNo ?? OPEN_END) - 1 : OPEN_END),
+    };
+    const listed = ownMovements(account, { after, to, order }).filter(({ change }) => isListed(change, lookup));
+    const found = listed.take(rows).toArray();
+    const balanceAt = balancesOf(account);
+    const completed = (order === 'asc' ? found.toReversed() : found).map((own) => {
+      const effects = effectsOf(own);
+      const place = effects.moved.findIndex(({ account: { no } }) => no === account.no);
+      const moment = { no: own.updateNo, interval: intervalAt(migrationId, own.countedAt) };
+      return complete(own, effects, { place, after: balanceAt(moment) });
+    });
+    return order === 'asc' ? completed.reverse() : completed;
   }
 
-  /** Going down, an account's balance before a movement is its balance behind the next older one: it is looked up once. */
-  function allMovements({
-    migrationId,
-    from,
-    to,
-    min,
-    after,
-    untilNo,
-    rows,
-  }: AllMovementsLookup): readonly PlacedMovement[] {
+  function allMovements(lookup: MovementsLookup): readonly Movement[] {
+    const { migrationId, from, to, after: last, untilNo, rows } = lookup;
     const [{ no: beginNo }, end] = [momentAt(migrationId, from - 1), momentAt(migrationId, to)];
-    const balances = new Map<number, Amounts>();
-    const found: PlacedMovement[] = [];
+    const balances = new Map<number, ReturnType<typeof balancesOf>>();
+    const found: Movement[] = [];
     let { interval } = end;
     let epoch: number | null = null;
-    for (const row of updatesDown.iterate(beginNo, Math.min(end.no, after?.updateNo ?? untilNo), migrationId)) {
+    for (const row of updatesDown.iterate(beginNo, Math.min(end.no, last?.updateNo ?? untilNo), migrationId)) {
       const { updateNo, countedAt } = row;
       if (countedAt <= interval.begin) [interval, epoch] = [intervalAt(migrationId, countedAt), null];
       epoch ??= epochOf(row, interval);
       // Without one, nothing moved.
       if (epoch === null) continue;
       const changes = [...changesOf({ ...row, epoch })];
-      const isLarge = ({ change }: { readonly change: Amounts }): boolean => absolute(totalOf(change)) >= min;
-      const update = changes.some(isLarge) ? updateOf({ ...row, epoch }, changes) : NOTHING_LISTED;
-      for (const [place, { account, change }] of update.moved.entries()) {
-        if (!isLarge({ change }) || (updateNo === after?.updateNo && place <= after.place)) continue;
-        const balance = balances.get(account.no) ?? balanceAt(account, { no: updateNo, interval });
-        balances.set(account.no, balance);
-        found.push({ ...complete(account, row, { change, after: balance, update }), place });
+      if (!changes.some(({ change }) => isListed(change, lookup))) continue;
+      const effects = effectsOf({ ...row, epoch }, changes);
+      for (const [place, { account, change }] of effects.moved.entries()) {
+        if (!isListed(change, lookup) || (updateNo === last?.updateNo && place <= last.place)) continue;
+        const balanceAt = getOrMake(balances, account.no, () => balancesOf(account));
+        found.push(complete(row, effects, { place, after: balanceAt({ no: updateNo, interval }) }));
         if (found.length === rows) return found;
-      }
-      for (const { no, change } of changes) {
-        const balance = balances.get(no);
-        if (balance !== undefined) balances.set(no, minus(balance, change));
       }
     }
     return found;
   }
 
-  /** The epoch of an interval's movements, by an update in it; null where that has none. */
-  function epochOf(
-    { updateNo, accounts: moved }: UpdateRow,
-    { firstEpoch, epoch: lastEpoch }: Interval,
-  ): number | null {
-    const [no] = decodeNumbers(moved);
-    if (no === undefined) return null;
-    const epochs = epochsUp(accounts.ofNo(no).epochs, firstEpoch, lastEpoch);
-    return epochs.find((epoch) => changeIn(epoch, no, updateNo) !== null) ?? null;
-  }
-
-  /** One pass over the movements. */
-  function statement({ migrationId, party, from, ends, untilNo }: StatementLookup): readonly Period[] {
-    const account = accounts.ofParty(migrationId, party);
-    const [begin, end] = [momentAt(migrationId, from), momentAt(migrationId, ends.at(-1)!)];
-    const isSupplyKnown = !isLimited();
-    const opening = account === undefined ? 0n : totalOf(balanceAt(account, begin));
-    const { add, periods } = createStatement({ opening, from, ends, isSupplyKnown });
-    if (account === undefined) return periods();
-    for (const movement of ownMovements(account, begin, { ...end, no: Math.min(end.no, untilNo) }, 'asc')) {
-      const isAsked = isSupplyKnown && totalOf(movement.change) !== 0n;
-      add({ ...movement, supplyChange: isAsked ? supplyChangeOf(movement) : null });
-    }
-    return periods();
-  }
-
-  function supplyChangeOf(movement: OwnMovement): bigint {
-    return changesOf(movement).reduce((sum, { change }) => sum + totalOf(change), 0n);
-  }
-
   return {
     history,
+    lastUpdateNo,
     intervalAt,
     momentAt,
-    balanceAt,
+    firstEpochOf,
     ownMovements,
-    updateOf,
+    balancesOf,
+    changesOf,
+    epochOf,
+    effectsOf,
     complete,
-    movements,
-    allMovements,
-    statement,
+    isLimited,
+    movements: (lookup: MovementsLookup) =>
+      lookup.party === null ? allMovements(lookup) : movementsOf(lookup.party, lookup),
   };
 }
 
-const NOTHING_LISTED = { moved: [], totalsChanged: 0, supplyChange: null };
+export const NOTHING: Amounts = { unlocked: 0n, locked: 0n };
+
+/** The last of the numbers from `first` on, before `end`, that passes, as do all before it and none behind it; `first` does. */
+export function lastOf(
+  { first, end }: { readonly first: number; readonly end: number },
+  passes: (no: number) => boolean,
+): number {
+  let [low, high] = [first, end];
+  while (low + 1 < high) {
+    const middle = low + Math.floor((high - low) / 2);
+    if (passes(middle)) low = middle;
+    else high = middle;
+  }
+  return low;
+}
+
+function isListed(change: Amounts, { kinds, min }: Pick<MovementsLookup, 'kinds' | 'min'>): boolean {
+  return absolute(totalOf(change)) >= min && (kinds === null || kinds.includes(movementKind(change)));
+}
 
 function bySizeThenParty(
   a: { readonly account: Account; readonly change: Amounts },
@@ -381,8 +352,14 @@ function bySizeThenParty(
   return Buffer.compare(Buffer.from(a.account.party), Buffer.from(b.account.party));
 }
 
-function totalOf({ unlocked, locked }: Amounts): bigint {
+export function totalOf({ unlocked, locked }: Amounts): bigint {
   return unlocked + locked;
+}
+
+export function sumOf(changes: Iterable<{ readonly change: Amounts }>): bigint {
+  let sum = 0n;
+  for (const { change } of changes) sum += totalOf(change);
+  return sum;
 }
 
 function absolute(units: bigint): bigint {

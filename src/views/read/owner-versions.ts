@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import type { Order, Ranking, Totals } from '../../holdings/facts.ts';
-import { type EpochBits, epochsDown, epochsUp } from '../store/account-epochs.ts';
+import { type EpochBits, epochBitsOf, epochsDown, epochsUp } from '../store/account-epochs.ts';
 import { decodeVersion, NO_SUMS, type Sums } from '../store/stored-rows.ts';
 import type { IntervalEnd, StoredSnapshot } from './stored-snapshots.ts';
 
@@ -28,7 +28,7 @@ const COIN_OF_MIGRATION = 'instrument = (SELECT coin FROM migration WHERE migrat
 export function createAccountReader(db: Database) {
   const prepare = <P extends unknown[]>(rest: string) =>
     db.prepare<P, Account>(
-      `SELECT id AS no, owner AS party, coalesce((SELECT bits FROM account_epochs WHERE account = id), x'') AS epochs
+      `SELECT id AS no, owner AS party, ${epochBitsOf('id')} AS epochs
        FROM account WHERE ${rest}`,
     );
   const ofParty = prepare<[number, string]>(

@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
-import type { BalancesPart, BalancesQuestion } from '../../holdings/balance-answers.ts';
-import type { FactKind, Facts, Lookup, PartyTotals, Ranking, SnapshotPlace } from '../../holdings/facts.ts';
+import type { FactKind, Facts, Lookup } from '../../holdings/facts.ts';
 import { HoldingsFault } from '../../holdings/holdings-fault.ts';
 import type { Question } from '../../holdings/question.ts';
 import type { AnswerRules } from '../../holdings/summary-answer.ts';
@@ -16,9 +15,6 @@ export interface ReaderContract extends ThreadContract {
   readonly requests: {
     readonly json: (question: Question) => string;
     readonly table: (request: { readonly question: TableQuestion; readonly form: TableForm }) => TableText;
-    readonly balances: (question: BalancesQuestion) => BalancesPart;
-    readonly ranking: (place: SnapshotPlace) => Ranking;
-    readonly numbered: (lookup: Lookup<'numbered owners'>) => readonly PartyTotals[];
     readonly facts: (lookup: Lookup<FactKind>) => Facts<FactKind>;
   };
 }
@@ -159,14 +155,11 @@ export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }:
       read(question.answer, (thread) => thread.call('json', question), { signal }),
     table: (question: TableQuestion, form: TableForm, signal?: AbortSignal) =>
       read(question.table, (thread) => thread.call('table', { question, form }), { signal }),
-    balances: (question: BalancesQuestion, signal?: AbortSignal) =>
-      read('balances', (thread) => thread.call('balances', question), { signal }),
-    ranking: (place: SnapshotPlace) =>
-      read('ranking', (thread) => thread.call('ranking', place), { times: RANKING_TIMES_MAX }),
-    numbered: (lookup: Lookup<'numbered owners'>, signal?: AbortSignal) =>
-      read('owners by number', (thread) => thread.call('numbered', lookup), { signal }),
-    facts: <K extends FactKind>(lookup: Lookup<K>): Promise<Facts<K>> =>
-      read(lookup.kind, (thread) => thread.call('facts', lookup as never) as Promise<Facts<K>>),
+    facts: <K extends FactKind>(lookup: Lookup<K>, signal?: AbortSignal): Promise<Facts<K>> =>
+      read(lookup.kind, (thread) => thread.call('facts', lookup as never) as Promise<Facts<K>>, {
+        signal,
+        times: lookup.kind === 'ranking' ? RANKING_TIMES_MAX : 1,
+      }),
     async [Symbol.asyncDispose](): Promise<void> {
       stopping = true;
       for (const read of waiting) stop(read, 'the service is stopping');

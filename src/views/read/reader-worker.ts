@@ -1,4 +1,5 @@
 import { answersFrom } from '../../holdings/answer.ts';
+import type { Ranking } from '../../holdings/facts.ts';
 import { serveThread } from '../../threads/serve-thread.ts';
 import type { ReaderContract } from './reader-thread.ts';
 import { openViewsStore } from './views-store.ts';
@@ -10,13 +11,10 @@ await serveThread<ReaderContract>(({ data: { dataDir, rules } }) => {
   return {
     json: (question) => answers.json(question),
     table: ({ question, form }) => answers.table(question, form),
-    balances: (question) => answers.balances(question),
-    numbered: (lookup) => store.facts(lookup),
-    facts: (lookup) => store.facts(lookup),
-    async ranking(place, move) {
-      const ranking = await store.facts({ kind: 'ranking', ...place });
-      move(Object.values(ranking).map(({ buffer }) => buffer as ArrayBuffer));
-      return ranking;
+    async facts(lookup, move) {
+      const facts = await store.facts(lookup);
+      if (lookup.kind === 'ranking') move(Object.values(facts as Ranking).map(({ buffer }) => buffer as ArrayBuffer));
+      return facts;
     },
   };
 });

@@ -29,14 +29,13 @@ export function startAnswers(
     json: (question, signalOf) => orElsewhere(near.json(question), () => threads.json(question, signalOf())),
     async table(question, form, signalOf) {
       // Others may wait for the same ranking, so it is computed even where this client goes away.
-      const ranked = rankings.over(eventLoop, threads.ranking);
+      const ranked = rankings.over(eventLoop, (place) => threads.facts({ kind: 'ranking', ...place }));
       const store = withFacts(ranked, 'numbered owners', (lookup) =>
-        orElsewhere(ranked.facts(lookup), () => threads.numbered(lookup, signalOf())),
+        orElsewhere(ranked.facts(lookup), () => threads.facts(lookup, signalOf())),
       );
       const { table } = answersFrom(store, options.rules);
       return orElsewhere(table(question, form), () => threads.table(question, form, signalOf()));
     },
-    balances: (question, signalOf) => threads.balances(question, signalOf()),
     load: () => threads.load(),
     [Symbol.asyncDispose]: () => threads[Symbol.asyncDispose](),
   };

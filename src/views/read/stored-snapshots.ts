@@ -23,9 +23,25 @@ export interface RowBudget {
 /** Thrown where a read would exceed its budget of rows: no fault, but it must be answered by a reader thread. */
 export const NOT_BOUNDED = new Error('this read is not bounded by its question');
 
+export const UNBOUNDED: RowBudget = { rows: Infinity };
+
+/** Takes rows from what is left of a budget. Throws NOT_BOUNDED. */
+export function takeRows(budget: RowBudget, rows = 1): void {
+  budget.rows -= rows;
+  if (budget.rows < 0) throw NOT_BOUNDED;
+}
+
 /** For reads whose number of rows is not known beforehand. */
 export function requireUnbounded({ rows }: RowBudget): void {
   if (rows !== Infinity) throw NOT_BOUNDED;
+}
+
+/** A read for which that is so. */
+export function unbounded<L, F>(read: (lookup: L) => F): (lookup: L, budget: RowBudget) => F {
+  return (lookup, budget) => {
+    requireUnbounded(budget);
+    return read(lookup);
+  };
 }
 
 export type ReadKinds<Kind extends FactKind> = {

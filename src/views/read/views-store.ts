@@ -21,11 +21,12 @@ import { type Account, createAccountReader, createVersionReader } from './owner-
 import { createOwnersMovementReader } from './owners-movements.ts';
 import {
   createSnapshotReader,
-  NOT_BOUNDED,
   type ReadKinds,
   type RowBudget,
-  requireUnbounded,
   type StoredSnapshot,
+  takeRows,
+  UNBOUNDED,
+  unbounded,
 } from './stored-snapshots.ts';
 
 /** The views of a data directory. Readers never wait for the writer (WAL). */
@@ -108,16 +109,12 @@ export function createFactsReader(db: Database) {
    * expired as of a round, so only the oldest entries are dropped.
    */
   const cachedOwners = new Map<string, OwnerFacts>();
-  /** Made when first needed: the event loop, which has no statement that scans, never reads a page. */
-  let readPage: ReturnType<typeof createPageReader> | undefined;
-  let readLocks: ReturnType<typeof createLockReader> | undefined;
-  let movementReader: ReturnType<typeof createMovementReader> | undefined;
-  const movements = () => (movementReader ??= createMovementReader(db, { accounts, versions }));
-  let ownersMovementReader: ReturnType<typeof createOwnersMovementReader> | undefined;
-  const ownersMovements = () =>
-    (ownersMovementReader ??= createOwnersMovementReader(db, { accounts, movements: movements() }));
-  let balanceReader: ReturnType<typeof createBalanceReader> | undefined;
-  const balances = () => (balanceReader ??= createBalanceReader(db, { accounts, versions, movements: movements() }));
+  // The event loop, which has no statement that scans, never reads a page.
+  const readPage = lazy(() => createPageReader(db));
+  const readLocks = lazy(() => createLockReader(db, { accounts, versions }));
+  const movements = lazy(() => createMovementReader(db, { accounts, versions }));
+  const ownersMovements = lazy(() => createOwnersMovementReader(db, { accounts, movements: movements() }));
+  const balances = lazy(() => createBalanceReader({ accounts, versions, movements: movements() }));
   const storedFollowed = db.prepare<[], { text: string | null; isFinal: number }>(
     `SELECT followed AS text,
        followed IS NOT NULL AND EXISTS (SELECT 1 FROM migration WHERE time_reached IS NOT NULL) AS isFinal FROM setting`,
@@ -167,52 +164,30 @@ export function createFactsReader(db: Database) {
     snapshot: ({ snapshot }) => snapshots.find(snapshot),
     'snapshot after': (lookup) => snapshots.after(lookup),
     'newest snapshots': () => snapshots.newest(),
-    snapshots: (_, budget) => {
-      requireUnbounded(budget);
-      return snapshots.all();
-    },
+    snapshots: unbounded(() => snapshots.all()),
     'last migration': () => snapshots.lastMigration(),
     dso: () => dso.get() ?? null,
     followed: ({ parties }) => readFollowed(parties),
     owners,
-    page: (lookup, budget) => {
-      requireUnbounded(budget);
+    page: unbounded((lookup) => {
       const snapshot = snapshots.find(lookup.snapshot);
-      if (snapshot === null) return { found: 'no snapshot' };
-      readPage ??= createPageReader(db);
-      return readPage(snapshot, lookup);
-    },
+      return snapshot === null ? { found: 'no snapshot' } : readPage()(snapshot, lookup);
+    }),
     ...createInsightReaders(db, snapshots),
     'update history': ({ migrationId }) => movements().history(migrationId),
-    movements: (lookup, budget) => {
-      requireUnbounded(budget);
-      return movements().movements(lookup);
-    },
+    movements: unbounded((lookup) => movements().movements(lookup)),
     'last update': () => ownersMovements().lastUpdateNo(),
     'moved owners': ({ after, until }) => ownersMovements().moved(after, until),
     'movements of owners': (lookup, budget) => ownersMovements().ofOwners(lookup, budget),
     'movement place': (name, budget) => ownersMovements().place(name, budget),
     balance: (lookup, budget) => balances().balance(lookup, budget),
-    balances: (lookup, budget) => {
-      requireUnbounded(budget);
-      return balances().balances(lookup);
-    },
-    'all movements': (lookup, budget) => {
-      requireUnbounded(budget);
-      return movements().allMovements(lookup);
-    },
-    statement: (lookup, budget) => {
-      requireUnbounded(budget);
-      return movements().statement(lookup);
-    },
-    locks: (lookup, budget) => {
-      readLocks ??= createLockReader(db, { accounts, versions });
-      return readLocks(snapshots.require(lookup), lookup, budget);
-    },
+    balances: unbounded((lookup) => balances().balances(lookup)),
+    statement: unbounded((lookup) => balances().statement(lookup)),
+    locks: (lookup, budget) => readLocks()(snapshots.require(lookup), lookup, budget),
   };
 
   return {
-    read: <K extends FactKind>(lookup: Lookup<K>, budget: RowBudget = { rows: Infinity }): Facts<K> =>
+    read: <K extends FactKind>(lookup: Lookup<K>, budget: RowBudget = UNBOUNDED): Facts<K> =>
       readers[lookup.kind](lookup, budget),
     /** Called between two transactions: drops what may have changed. */
     newMoment(): void {
@@ -220,6 +195,12 @@ export function createFactsReader(db: Database) {
       if (!isFollowedFinal) followed = undefined;
     },
   };
+}
+
+/** Made when first needed. */
+function lazy<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => (made ??= make());
 }
 
 const NO_COINS = { unlocked: NO_SUMS, locked: NO_SUMS };
@@ -253,14 +234,10 @@ function createExpiredReader(db: Database) {
     budget: RowBudget,
   ): NonNullable<OwnerFacts['expired']> => {
     const nos: number[] = [];
-    const take = (): void => {
-      budget.rows -= 1;
-      if (budget.rows < 0) throw NOT_BOUNDED;
-    };
     const add = (rows: Iterable<[number, number | null]>): void => {
-      take();
+      takeRows(budget);
       for (const [no, isExpired] of rows) {
-        take();
+        takeRows(budget);
         if (isExpired === 1) nos.push(no);
       }
     };

@@ -4,7 +4,7 @@ import { formatAmount } from '../../ledger/amount.ts';
 import { expiryRound } from '../../ledger/coin.ts';
 import { idText, storedIdHash } from '../../ledger/ledger-ids.ts';
 import { coinEntity } from '../../ledger/templates.ts';
-import { epochsUp, NO_EPOCHS } from '../store/account-epochs.ts';
+import { type EpochBits, epochBitsOf, epochsUp } from '../store/account-epochs.ts';
 import {
   addTo,
   decodeNumbers,
@@ -72,7 +72,7 @@ function createOwnerVerifier(context: VerifyContext, items: ItemsFound): (owner:
      LEFT JOIN instrument ON instrument.id = instrument LEFT JOIN migration USING (migration_id) WHERE account.id = ?`,
   );
   // That an account has rows in no other epochs is verified by epoch.
-  const bitsOf = db.prepare<[bigint], Buffer>('SELECT bits FROM account_epochs WHERE account = ?').pluck();
+  const bitsOf = db.prepare<[bigint], EpochBits>(`SELECT ${epochBitsOf('?')}`).pluck();
   const versions = db.prepare<[number, bigint], Version>(
     'SELECT epoch, seq, v FROM total WHERE epoch = ? AND account = ?',
   );
@@ -108,7 +108,7 @@ function createOwnerVerifier(context: VerifyContext, items: ItemsFound): (owner:
       differs(table, seq, `${expected}, by the snapshot at its interval`, epoch);
     }
     const intervals: Intervals = new Map();
-    const epochs = [...epochsUp(bitsOf.get(id) ?? NO_EPOCHS, 0)];
+    const epochs = [...epochsUp(bitsOf.get(id)!, 0)];
     for (const table of ['held', 'spent'] as const)
       for (const entry of epochs.values().flatMap((epoch) => entries[table].iterate(epoch, id))) {
         const contract = verifyEntry(context, table, entry, { id, migrationId, party });

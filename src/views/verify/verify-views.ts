@@ -1,5 +1,5 @@
 import { isDamaged } from '../../machine-errors.ts';
-import { hasEpoch } from '../store/account-epochs.ts';
+import { type EpochBits, epochBitsOf, hasEpoch } from '../store/account-epochs.ts';
 import { openForReading } from '../store/database.ts';
 import { decodeNumbers } from '../store/stored-rows.ts';
 import { type Difference, differsIn, timeText, type VerifyContext, type VerifyStep } from './verify-context.ts';
@@ -124,7 +124,7 @@ type HeldFacts = Readonly<Record<'rows' | 'gone' | 'rowsOfGone' | 'firstNo' | 'l
  */
 function* verifyEpochs(context: VerifyContext): Generator<VerifyStep> {
   const { db } = context;
-  const bitsOf = db.prepare<[bigint], Buffer>('SELECT bits FROM account_epochs WHERE account = ?').pluck();
+  const bitsOf = db.prepare<[bigint], EpochBits>(`SELECT ${epochBitsOf('?')}`).pluck();
   const isAccount = db.prepare<[bigint], bigint>('SELECT 1 FROM account WHERE id = ?').pluck();
   const epochs = db
     .prepare<[], EpochRow>(
@@ -139,7 +139,7 @@ function* verifyEpochs(context: VerifyContext): Generator<VerifyStep> {
       const row = `a row of account ${account} in epoch ${epoch}, as ${table} has`;
       if (!known.has(epoch)) differsIn(context, 'epoch')(row, 'no such epoch');
       if (isAccount.get(account) === undefined) differsIn(context, 'account')(row, 'no such account');
-      const isNoted = hasEpoch(bitsOf.get(account) ?? Buffer.alloc(0), Number(epoch));
+      const isNoted = hasEpoch(bitsOf.get(account)!, Number(epoch));
       if (!isNoted) differsIn(context, 'account_epochs')(row, 'not noted');
     }
   }

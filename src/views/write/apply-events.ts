@@ -214,7 +214,7 @@ function addArchiveItem(
   if (coin.createdSeq <= gridSeq) batch.items.add(migrationId, items, archived.item);
   else if (isPending(coin)) batch.items.add(migrationId, coin.items, coin.create.item);
   else {
-    const created = { ...coin, entity: coinEntity(coin.locked), owner: coin.owner.party };
+    const created = { ...coin, entity: coinEntity(coin.locked), owner: batch.owners.partyOf(coin.owner) };
     batch.items.addCreated(migrationId, created, archived.contractId);
   }
 }

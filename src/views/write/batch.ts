@@ -11,6 +11,14 @@ import { markPositionsStored, preparePositions } from './positions.ts';
 import { Seals } from './seals.ts';
 import { type Counts, copyCounts, createStateSaver, LastUpdates, loadState, type WriterState } from './state.ts';
 
+/** As they are by default unless given. */
+export interface BatchSizes {
+  /** Creates and archives after which an epoch is closed. */
+  readonly epochEvents: number;
+  /** Owners that are kept as objects beside those of the last batch. */
+  readonly ownersMax: number;
+}
+
 /**
  * The updates applied in memory and not yet written, and the caches it uses. `commit` writes everything in one transaction;
  * a batch that failed is thrown away and a new one is opened from what is on disk.
@@ -36,12 +44,12 @@ export class Batch {
 
   constructor(
     db: Database,
-    { active, epochEvents, counts }: { active: ActiveIds; epochEvents: number | undefined; counts: Counts },
+    { active, sizes, counts }: { active: ActiveIds; sizes: Partial<BatchSizes>; counts: Counts },
   ) {
     this.#db = db;
     this.state = loadState(db);
-    this.epochs = new Epochs(db, epochEvents);
-    this.owners = new Owners(db, this.state, this.epochs);
+    this.epochs = new Epochs(db, sizes.epochEvents);
+    this.owners = new Owners(db, this, sizes.ownersMax);
     this.contracts = new Contracts(db, this.owners, active);
     this.rounds = new Rounds(db);
     this.counterfeits = new Counterfeits(db, active.counterfeits);

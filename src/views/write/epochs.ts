@@ -2,13 +2,13 @@ import type { Database } from 'better-sqlite3';
 import { type EpochBits, hasEpoch, withEpoch } from '../store/account-epochs.ts';
 import { BulkRows } from '../store/stored-rows.ts';
 
-/** Creates and archives of coins after which an epoch is closed: measured; with more, its pages do not stay in the cache. */
-export const EPOCH_EVENTS = 500_000;
+/** Creates and archives of coins after which an epoch is closed: measured; with more, a transaction writes more pages of it. */
+export const EPOCH_EVENTS = 250_000;
 
-/** An epoch is cleared of archived coins once they are a quarter of its rows of `held`, and at least 2,000 of 500,000 events. */
+/** An epoch is cleared of archived coins once they are a quarter of its rows of `held`, and at least 1,000 of 250,000 events. */
 const GONE_SHARE = 4;
 const EVENTS_PER_GONE_MIN = 250;
-/** Of that many events, 50,000 rows of `held` are looked at in one transaction to clear an epoch: some 50 ms. */
+/** Of that many events, 25,000 rows of `held` are looked at in one transaction to clear an epoch: some 50 ms. */
 const EVENTS_PER_CLEARED_ROW = 10;
 
 type AccountEpochs = { readonly no: number; epochs: EpochBits };
@@ -39,7 +39,7 @@ export class Epochs {
   readonly #clearing;
   readonly #accountEpochs: BulkRows;
   /** Accounts that have rows in an epoch for the first time. */
-  #moved = new Map<number, Buffer>();
+  #moved = new Map<number, EpochBits>();
 
   constructor(db: Database, eventsMax: number = EPOCH_EVENTS) {
     this.#eventsMax = eventsMax;
@@ -114,7 +114,7 @@ export class Epochs {
   flush(nextNo: number): void {
     this.#gone.finish();
     for (const account of Float64Array.from(this.#moved.keys()).sort())
-      this.#accountEpochs.add(account, this.#moved.get(account)!);
+      this.#accountEpochs.add(account, Buffer.from(this.#moved.get(account)!, 'hex'));
     this.#accountEpochs.finish();
     this.#clear();
     if (this.#newest.events >= this.#eventsMax) this.#begin(this.newest + 1, nextNo);

@@ -9,7 +9,7 @@ import type { Micros } from '../../ledger/time.ts';
 import { rowOrder } from '../store/row-order.ts';
 import { BulkRows, encodeNumbers } from '../store/stored-rows.ts';
 import type { Epochs } from './epochs.ts';
-import type { Owner } from './owner-sums.ts';
+import type { Owner, Owners } from './owner-sums.ts';
 import type { MigrationState, WriterState } from './state.ts';
 
 /** Where and when an update was applied; `synchronizer`: its number. */
@@ -27,7 +27,7 @@ const EFFECTS_MIN = 1024;
  * for the commit is in columns: objects for it would take several times as much memory.
  */
 export class LedgerUpdates {
-  readonly #batch: { state: WriterState; epochs: Epochs };
+  readonly #batch: { state: WriterState; epochs: Epochs; owners: Owners };
   readonly #effectsAt;
   readonly #idOf;
   readonly #insertUpdate: BulkRows;
@@ -63,7 +63,7 @@ export class LedgerUpdates {
   readonly #touched: Owner[] = [];
   readonly #before: bigint[] = [];
 
-  constructor(db: Database, batch: { state: WriterState; epochs: Epochs }) {
+  constructor(db: Database, batch: { state: WriterState; epochs: Epochs; owners: Owners }) {
     this.#batch = batch;
     this.#effectsAt = db
       .prepare<[number, Micros, StoredId], Buffer>(
@@ -152,7 +152,7 @@ export class LedgerUpdates {
 
   /** What the update being applied has changed so far in the amounts of an owner; null for one that it does not touch. */
   changeOf(party: string): { readonly account: number; readonly unlocked: bigint; readonly locked: bigint } | null {
-    const i = this.#touched.findIndex((owner) => owner.party === party);
+    const i = this.#touched.findIndex((owner) => this.#batch.owners.partyOf(owner) === party);
     if (i < 0) return null;
     const [unlocked, locked] = this.#changeAt(i);
     return { account: this.#touched[i]!.no, unlocked, locked };

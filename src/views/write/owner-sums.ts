@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 import { getOrMake } from '../../get-or-make.ts';
 import { COIN_INSTRUMENT } from '../../ledger/templates.ts';
-import { type EpochBits, epochsDown, NO_EPOCHS } from '../store/account-epochs.ts';
+import { type EpochBits, epochBitsOf, epochsDown, NO_EPOCHS } from '../store/account-epochs.ts';
 import { rowOrder } from '../store/row-order.ts';
 import { BulkRows, decodeVersion, encodeVersion, NO_SUMS, noSums, type Sums } from '../store/stored-rows.ts';
 import type { Epochs } from './epochs.ts';
@@ -11,7 +11,8 @@ import type { MigrationState, WriterState } from './state.ts';
 export interface Owner {
   readonly no: number;
   readonly migration: MigrationState;
-  readonly party: string;
+  /** Null until it is needed: see Owners.partyOf. */
+  party: string | null;
   unlocked: Sums;
   locked: Sums;
   epochs: EpochBits;
@@ -22,6 +23,17 @@ export interface Owner {
   /** Whether the batch has needed it. */
   used: boolean;
 }
+
+type LoadedOwner = Pick<Owner, 'no' | 'migration' | 'party' | 'epochs' | 'unlocked' | 'locked'>;
+
+interface AccountRow {
+  /** Its instrument. */
+  readonly coin: number;
+  readonly party: string;
+  readonly epochs: EpochBits;
+}
+
+const NO_TOTALS = { unlocked: NO_SUMS, locked: NO_SUMS };
 
 /** The sums of one kind of an owner's coin, to be changed. */
 export function sumsOf(owner: Owner, kind: 'locked' | 'unlocked'): Sums {
@@ -36,6 +48,7 @@ const OWNERS_MAX = 50_000;
 export class Owners {
   readonly #state: WriterState;
   readonly #epochs: Epochs;
+  readonly #ownersMax: number;
   readonly #byParty;
   readonly #byNo;
   readonly #version;
@@ -44,6 +57,7 @@ export class Owners {
   readonly #insertSupply: BulkRows;
   readonly #insertVersion: BulkRows;
   readonly #ofNo = new Map<number, Owner>();
+  readonly #dropped = new DroppedOwners();
   readonly #ofParty = new Map<MigrationState, Map<string, Owner>>();
   #nextInstrument: number;
   #addedCoins: MigrationState[] = [];
@@ -53,18 +67,18 @@ export class Owners {
   /** Rows of `total`; `v` with a character for each byte, which takes less memory than a Buffer for each. */
   #versions: { readonly epoch: number; readonly owner: number; readonly seq: number; readonly v: string }[] = [];
 
-  constructor(db: Database, state: WriterState, epochs: Epochs) {
+  constructor(db: Database, { state, epochs }: { state: WriterState; epochs: Epochs }, ownersMax: number = OWNERS_MAX) {
     this.#state = state;
     this.#epochs = epochs;
-    this.#byParty = db.prepare<[number, string], { no: number; epochs: Buffer }>(
-      `SELECT id AS no, coalesce((SELECT bits FROM account_epochs WHERE account = id), x'') AS epochs FROM account
-       WHERE instrument = ? + 0 AND owner = ? || '' AND provider = '' AND account_id = ''`,
-    );
+    this.#ownersMax = ownersMax;
+    this.#byParty = db
+      .prepare<[number, string], number>(
+        `SELECT id FROM account WHERE instrument = ? + 0 AND owner = ? || '' AND provider = '' AND account_id = ''`,
+      )
+      .pluck();
     // Without a join: it costs as much again.
-    this.#byNo = db.prepare<[number], { coin: number; party: string; epochs: Buffer }>(
-      `SELECT instrument AS coin, owner AS party,
-         coalesce((SELECT bits FROM account_epochs WHERE account = account.id), x'') AS epochs
-       FROM account WHERE account.id = ? + 0`,
+    this.#byNo = db.prepare<[number], AccountRow>(
+      `SELECT instrument AS coin, owner AS party, ${epochBitsOf('account.id')} AS epochs FROM account WHERE account.id = ? + 0`,
     );
     this.#version = db
       .prepare<[number, number], Buffer>(
@@ -86,7 +100,8 @@ export class Owners {
       migration.coin = this.#nextInstrument++;
       this.#addedCoins.push(migration);
     }
-    const owner = this.#remember({ no: this.#state.nextAccount++, migration, party, epochs: NO_EPOCHS });
+    const no = this.#state.nextAccount++;
+    const owner = this.#remember({ ...NO_TOTALS, no, migration, party, epochs: NO_EPOCHS });
     this.#added.push(owner);
     return owner;
   }
@@ -95,32 +110,57 @@ export class Owners {
   find(migration: MigrationState, party: string): Owner | undefined {
     const known = this.#ofParty.get(migration)?.get(party);
     if (known !== undefined) return known;
-    const row = migration.coin === null ? undefined : this.#byParty.get(migration.coin, party);
-    return row && this.#load(row, migration, party);
+    const no = migration.coin === null ? undefined : this.#byParty.get(migration.coin, party);
+    if (no === undefined) return undefined;
+    const owner = this.ofNo(no);
+    owner.party ??= party;
+    this.#named(owner.migration).set(party, owner);
+    return owner;
   }
 
   ofNo(no: number): Owner {
     const known = this.#ofNo.get(no);
     if (known !== undefined) return known;
-    const row = this.#byNo.get(no);
-    const migration = [...this.#state.migrations.values()].find(({ coin }) => coin === row?.coin);
-    if (row === undefined || migration === undefined) throw new Error(`account ${no} of a holding is not in views.db`);
-    return this.#load({ no, epochs: row.epochs }, migration, row.party);
-  }
-
-  #load({ no, epochs }: { no: number; epochs: Buffer }, migration: MigrationState, party: string): Owner {
-    const owner = this.#remember({ no, migration, party, epochs });
-    for (const epoch of epochsDown(epochs, Infinity)) {
+    const dropped = this.#dropped.get(no);
+    if (dropped !== null)
+      return this.#remember({ ...dropped, no, party: null, migration: this.#migrationOf(dropped, no) });
+    const { party, ...row } = this.#stored(no);
+    const owner = this.#remember({ ...NO_TOTALS, ...row, no, party, migration: this.#migrationOf(row, no) });
+    for (const epoch of epochsDown(row.epochs, Infinity)) {
       const v = this.#version.get(epoch, no);
       if (v !== undefined) return Object.assign(owner, decodeVersion(v));
     }
     return owner;
   }
 
-  #remember(known: Pick<Owner, 'no' | 'migration' | 'party' | 'epochs'>): Owner {
-    const owner = { ...known, unlocked: NO_SUMS, locked: NO_SUMS, dirty: false, touched: false, used: true };
-    this.#ofNo.set(owner.no, owner);
-    getOrMake(this.#ofParty, owner.migration, () => new Map()).set(owner.party, owner);
+  /** Looked up where an owner was found by its number only. */
+  partyOf(owner: Owner): string {
+    if (owner.party === null) {
+      owner.party = this.#stored(owner.no).party;
+      this.#named(owner.migration).set(owner.party, owner);
+    }
+    return owner.party;
+  }
+
+  #stored(no: number): AccountRow {
+    const row = this.#byNo.get(no);
+    if (row === undefined) throw new Error(`account ${no} of a holding is not in views.db`);
+    return row;
+  }
+
+  #migrationOf({ coin }: Pick<AccountRow, 'coin'>, no: number): MigrationState {
+    for (const migration of this.#state.migrations.values()) if (migration.coin === coin) return migration;
+    throw new Error(`account ${no} of a holding is of no migration in views.db`);
+  }
+
+  #named(migration: MigrationState): Map<string, Owner> {
+    return getOrMake(this.#ofParty, migration, () => new Map());
+  }
+
+  #remember({ no, migration, party, epochs, unlocked, locked }: LoadedOwner): Owner {
+    const owner = { no, migration, party, unlocked, locked, epochs, dirty: false, touched: false, used: true };
+    this.#ofNo.set(no, owner);
+    if (party !== null) this.#named(migration).set(party, owner);
     return owner;
   }
 
@@ -153,7 +193,7 @@ export class Owners {
     for (const migration of [...this.#dirty.keys()]) this.queueVersions(migration);
     for (const { coin, migrationId } of this.#addedCoins)
       this.#insertInstrument.run(coin, migrationId, this.#state.dso, COIN_INSTRUMENT);
-    for (const { no, migration, party } of this.#added) this.#insertAccount.add(no, migration.coin!, party, '', '');
+    for (const { no, migration, party } of this.#added) this.#insertAccount.add(no, migration.coin!, party!, '', '');
     this.#insertAccount.finish();
     for (const row of this.#supplies) this.#insertSupply.add(...row);
     this.#insertSupply.finish();
@@ -174,12 +214,70 @@ export class Owners {
     this.#added = [];
     this.#supplies = [];
     this.#versions = [];
-    if (this.#ofNo.size <= OWNERS_MAX) return;
-    for (const { no, party, migration, used } of this.#ofNo.values()) {
+    if (this.#ofNo.size <= this.#ownersMax) return;
+    for (const owner of this.#ofNo.values()) {
+      const { no, party, migration, used } = owner;
       if (used) continue;
+      this.#dropped.set(no, { ...owner, coin: migration.coin! });
       this.#ofNo.delete(no);
-      this.#ofParty.get(migration)!.delete(party);
+      if (party !== null) this.#named(migration).delete(party);
     }
     for (const owner of this.#ofNo.values()) owner.used = false;
+  }
+}
+
+/** What views.db has of an owner, without its party. */
+interface DroppedOwner {
+  /** The instrument of its account. */
+  readonly coin: number;
+  readonly epochs: EpochBits;
+  readonly unlocked: Sums;
+  readonly locked: Sums;
+}
+
+/** Owners in one piece of memory. */
+const OWNERS_AT_ONCE = 16_384;
+/** Of a million owners 64 MiB; those numbered later are read from views.db. */
+const DROPPED_MAX = 64 * OWNERS_AT_ONCE;
+const OWNER_BYTES = 64;
+/** Of an owner: how many bytes its epochs and its version have, where nothing is kept 0; and its instrument. */
+const [EPOCHS_LENGTH, VERSION_LENGTH, COIN, BYTES] = [0, 1, 2, 6] as const;
+
+/**
+ * Owners by number in 64 bytes each, where an object takes a kilobyte. A history has more owners than are kept as objects: what is
+ * here need not be read from three tables.
+ */
+class DroppedOwners {
+  readonly #pieces: Buffer[] = [];
+
+  set(no: number, { coin, epochs, unlocked, locked }: DroppedOwner): void {
+    if (no >= DROPPED_MAX) return;
+    const [piece, at] = this.#placeOf(no);
+    const version = encodeVersion(unlocked, locked);
+    const epochsLength = epochs.length / 2;
+    const isSmall = BYTES + epochsLength + version.length <= OWNER_BYTES;
+    piece[at + VERSION_LENGTH] = isSmall ? version.length : 0;
+    if (!isSmall) return;
+    piece[at + EPOCHS_LENGTH] = epochsLength;
+    piece.writeUInt32LE(coin, at + COIN);
+    piece.write(epochs, at + BYTES, 'hex');
+    version.copy(piece, at + BYTES + epochsLength);
+  }
+
+  get(no: number): DroppedOwner | null {
+    if (no >= DROPPED_MAX) return null;
+    const [piece, at] = this.#placeOf(no);
+    const length = piece[at + VERSION_LENGTH]!;
+    if (length === 0) return null;
+    const coin = piece.readUInt32LE(at + COIN);
+    const begin = at + BYTES + piece[at + EPOCHS_LENGTH]!;
+    const epochs = piece.toString('hex', at + BYTES, begin).toUpperCase();
+    return { coin, epochs, ...decodeVersion(piece.subarray(begin, begin + length)) };
+  }
+
+  #placeOf(no: number): [piece: Buffer, at: number] {
+    const at = Math.floor(no / OWNERS_AT_ONCE);
+    while (this.#pieces.length <= at) this.#pieces.push(Buffer.alloc(OWNERS_AT_ONCE * OWNER_BYTES));
+    return [this.#pieces[at]!, (no % OWNERS_AT_ONCE) * OWNER_BYTES];
   }
 }

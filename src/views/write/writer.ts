@@ -7,7 +7,7 @@ import { Refusal } from '../../refusal.ts';
 import { boundLog, type DirectorySettings, openForWriting } from '../store/database.ts';
 import { type DeadLetter, DeadLetters } from '../store/dead-letter-store.ts';
 import { type ApplyRules, applyMessage } from './apply.ts';
-import { Batch } from './batch.ts';
+import { Batch, type BatchSizes } from './batch.ts';
 import { ActiveIds, type OnActiveRead } from './contracts.ts';
 import { containerDeadLetter, deadLetterOf, HALTS_ALWAYS } from './dead-letter-of.ts';
 import { movePast, newLane, type Position, positionsAfter, stateOf } from './positions.ts';
@@ -15,15 +15,13 @@ import { type ForceOutcome, type SealedRun, SNAPSHOTS_MAX, sealNow, sealPart } f
 import { checkSourceStart, forgetReplaced, isNews, noteSourceStart } from './source-start.ts';
 import { type Counts, copyCounts, noCounts } from './state.ts';
 
-export interface WriterOptions extends DirectorySettings {
+export interface WriterOptions extends DirectorySettings, Partial<BatchSizes> {
   readonly onBadUpdate: 'halt' | 'quarantine';
   readonly recordTimeGapMaxUs: number;
   readonly recordTimeAheadMaxUs: number;
   readonly now: () => number;
   /** Called when the ids of all active contracts were read. */
   readonly onActiveRead?: OnActiveRead;
-  /** Creates and archives after which an epoch is closed; EPOCH_EVENTS unless given. */
-  readonly epochEvents?: number;
 }
 
 /** After a bad message the next may be near, and what is applied beyond it would be thrown away. Doubles while none is. */
@@ -240,7 +238,7 @@ export class ViewsWriter implements Disposable {
   }
 
   #newBatch(): Batch {
-    return new Batch(this.db, { active: this.#active, epochEvents: this.options.epochEvents, counts: this.#committed });
+    return new Batch(this.db, { active: this.#active, sizes: this.options, counts: this.#committed });
   }
 
   /** Throws the batch away and applies these ranges to what is on disk. Where that fails too, the ranges are unchanged. */

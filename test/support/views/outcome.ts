@@ -11,7 +11,10 @@ import { type Cuts, type Format, linesOf, replayInto } from './replayed.ts';
 import { storedDso } from './views-dump.ts';
 
 const COIN = 10_000_000_000n;
-const CUTS: readonly Cuts[] = [{ chunkBytes: 64, batchEventsMax: 1, epochEvents: 2 }, { chunkBytes: 2 ** 20 }];
+const CUTS: readonly Cuts[] = [
+  { chunkBytes: 64, batchEventsMax: 1, epochEvents: 2, ownersMax: 0 },
+  { chunkBytes: 2 ** 20 },
+];
 
 /** The result of a replay, as text. */
 export interface Outcome {

@@ -35,14 +35,15 @@ function lineOf(item: HistoryItem, format: Format): string | null {
 }
 
 /** Where lines are cut: by the file's bytes into chunks, and by events into transactions. */
-export interface Cuts extends Partial<Pick<ReplayOptions, 'migrationId' | 'decodeWorkers' | 'epochEvents'>> {
+export interface Cuts
+  extends Partial<Pick<ReplayOptions, 'migrationId' | 'decodeWorkers' | 'epochEvents' | 'ownersMax'>> {
   /** How much of a file is read and decoded at once, in the caller's thread. */
   readonly chunkBytes?: number;
   readonly batchEventsMax?: number;
 }
 
-/** Many epochs, each of few coins: so even a short feed has rows in several, and clears them. */
-export const SMALL_EPOCHS: Cuts = { batchEventsMax: 5, epochEvents: 7 };
+/** Many epochs, each of few coins, and few owners in memory: so even a short feed has rows in several, and clears and drops them. */
+export const SMALL_EPOCHS: Cuts = { batchEventsMax: 5, epochEvents: 7, ownersMax: 2 };
 
 /** The defaults of `holdfast replay`, except for the clock. */
 export const WRITER_OPTIONS: WriterOptions = {
