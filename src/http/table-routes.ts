@@ -93,13 +93,13 @@ async function readTableRequest(
   return { question: question as unknown as TableQuestion, form, all: limit === 'all' };
 }
 
-/** The given parameters by name, each once, and only known ones. */
-function textsOf(known: readonly string[], query: URLSearchParams): Map<string, string> {
+/** The given parameters by name, each once but for one, and only known ones. */
+export function textsOf(known: readonly string[], query: URLSearchParams, repeatable = 'kind'): Map<string, string> {
   const texts = new Map<string, string>();
   for (const [name, text] of query) {
     if (!known.includes(name)) throw wrongValue(name, text, `no such parameter, only ${known.join(', ')}`);
     const before = texts.get(name);
-    if (before !== undefined && name !== 'kind') throw wrongValue(name, text, 'it once, and it is given twice');
+    if (before !== undefined && name !== repeatable) throw wrongValue(name, text, 'it once, and it is given twice');
     texts.set(name, before === undefined ? text : `${before},${text}`);
   }
   return texts;
