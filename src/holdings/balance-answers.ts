@@ -20,7 +20,6 @@ export async function balanceTable(
   return {
     head: {},
     rowsName: null,
-    columns: BALANCE_COLUMNS,
     rows: [balanceRow(balance, place)],
     fixed: migration_id !== null && at !== null && at <= BigInt(sealedTo ?? -1),
     about: [party, `migration ${migrationId}`, formatTime(balance.at)],
@@ -40,11 +39,6 @@ function balanceRow(balance: BalanceFacts, { party, migrationId }: { party: stri
     movements_since_snapshot: movementsSinceSnapshot,
   };
 }
-
-const NOTHING = { unlocked: 0n, locked: 0n, at: 0, appliedTo: 0, contracts: 0 };
-const BALANCE_COLUMNS = Object.keys(
-  balanceRow({ ...NOTHING, snapshot: null, movementsSinceSnapshot: 0 }, { party: '', migrationId: 0 }),
-);
 
 /** Throws the fault of a time at which the store has no balance; it has one at each snapshot. */
 async function requireTime(at: bigint, history: UpdateHistory, store: HoldingsStore): Promise<void> {
@@ -80,7 +74,6 @@ export async function balancesTable(query: BalancesQuery, store: HoldingsStore):
   return {
     head: { migration_id: migrationId },
     rowsName: 'balances',
-    columns: ['at', 'party_id', 'unlocked', 'locked', 'total'],
     rows: balances.map((balance, i) => ({
       at: formatTime(times[Math.floor(i / owners.length)]!),
       party_id: owners[i % owners.length],

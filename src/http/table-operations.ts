@@ -352,6 +352,12 @@ export const balances: TableOperation = tableOperation({
   },
 });
 
+/** The fields of a row, in order. */
+export function columnsOf({ answer }: TableOperation): readonly string[] {
+  const rows = Object.values(answer.shape).find((field) => field instanceof z.ZodArray);
+  return Object.keys(rows === undefined ? answer.shape : (rows.element as z.ZodObject).shape);
+}
+
 /** Every table of the area that is asked for by a GET: routes, requests, the document and the names in /metrics follow from this list. */
 export const TABLE_OPERATIONS: readonly TableOperation[] = [
   snapshots,
