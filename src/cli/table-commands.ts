@@ -2,6 +2,7 @@ import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { HoldingsStore } from '../holdings/facts.ts';
 import { HoldingsFault } from '../holdings/holdings-fault.ts';
+import { nextEnd } from '../holdings/statement.ts';
 import { answerTable } from '../holdings/table-answers.ts';
 import {
   type Given,
@@ -176,13 +177,11 @@ function monthOf({ month, from, to }: Invocation['options']): Partial<Given<'fro
   if (month === undefined) return {};
   if (from !== undefined || to !== undefined)
     throw new Refusal('--month: given with --from or --to, expected the month alone');
-  const [, year, number] = /^(\d{4})-(\d\d)$/.exec(month as string) ?? [];
-  const next = Number(number) === 12 ? [Number(year) + 1, 1] : [year, Number(number) + 1];
-  const [first, last] = [[year, number], next].map(([y, m]) =>
-    parseRequestTime(`${String(y).padStart(4, '0')}-${String(m).padStart(2, '0')}-01T00:00:00Z`),
-  );
-  if (first && last) return { from: first, to: last };
-  throw new Refusal(`--month: given ${showGiven(month)}, expected a month such as 2026-10`);
+  const first = parseRequestTime(`${month}-01T00:00:00Z`);
+  // The next one has no time.
+  if (first === null || month === '9999-12')
+    throw new Refusal(`--month: given ${showGiven(month)}, expected a month such as 2026-10`);
+  return { from: first, to: BigInt(nextEnd(Number(first), '1mo')) };
 }
 
 /** Answers with the page of so many rows behind a token, or with the first page. */

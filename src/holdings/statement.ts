@@ -10,7 +10,7 @@ const WEEK_US = 7 * DAY_US;
 const MONDAY_US = 4 * DAY_US;
 
 /** The first time after another at which a period of this length ends. */
-function nextEnd(time: Micros, length: PeriodLength): Micros {
+export function nextEnd(time: Micros, length: PeriodLength): Micros {
   if (length === 'all') return Infinity;
   if (length === '1w') return nextMultiple(time - MONDAY_US, WEEK_US) + MONDAY_US;
   if (length !== '1mo') return nextMultiple(time, length);
