@@ -6,38 +6,65 @@ import { movementEvent } from '../holdings/movement-answers.ts';
 import type { MovementPlace, OwnersMovement } from '../holdings/movement-facts.ts';
 import { eventText } from './event-text.ts';
 
-/** What is read ahead for a stream. */
+/** What is read for one stream at a time, and the most that waits for it of what was read for all. */
 const MOVEMENTS_AT_ONCE = 128;
+/** What is read for all at a time: the balances of those that move the most are looked up once for all of it. */
+const MOVEMENTS_OF_ALL_AT_ONCE = 4_096;
+
+interface MovementText extends MovementPlace {
+  readonly text: string;
+}
 
 /** A stream whose owners are watched. */
 interface Watcher {
-  /** Of its owners those that have moved since it last read their movements; null: that is not known. */
-  moved: Set<string> | null;
+  /** Its movements in the updates after `aheadFrom`, up to the one that was looked up to. What is before is read for it alone. */
+  ahead: MovementText[];
+  aheadFrom: number;
   readonly onMoved: () => void;
 }
 
-/** Which owners moved, looked for once for all streams. */
+/** The movements of all streams' owners, each read once while its streams keep up. */
 export function createMovementWatch(store: HoldingsStore) {
   const watchers = new Map<string, Set<Watcher>>();
   let streams = 0;
   let lookedTo = 0;
-  let isLooking = false;
+  /** Those that were opened while movements are read: not for them. */
+  let opened: Set<Watcher> | null = null;
 
-  async function look(updateNo: number): Promise<void> {
-    const moved = new Set<string>();
-    for (let after = lookedTo; streams > 0 && after < updateNo; ) {
-      const { to, owners } = await store.facts({ kind: 'moved owners', after, until: updateNo });
-      for (const owner of owners) if (watchers.has(owner)) moved.add(owner);
-      after = to;
+  /** Reads the movements of the first updates behind those looked up to. What fails is begun again. */
+  async function lookFurther(updateNo: number): Promise<void> {
+    const late = new Set<Watcher>();
+    opened = late;
+    const { to, owners } = await store.facts({ kind: 'moved owners', after: lookedTo, until: updateNo });
+    const watched = owners.filter((owner) => watchers.has(owner));
+    let from: MovementPlace = { updateNo: lookedTo + 1, place: 0 };
+    for (let isMore = watched.length > 0; isMore; ) {
+      const rows = MOVEMENTS_OF_ALL_AT_ONCE;
+      const page = await store.facts({ kind: 'movements of owners', owners: watched, from, until: to, rows });
+      for (const movement of page) {
+        const watching = [...(watchers.get(movement.party) ?? [])].filter((each) => !late.has(each));
+        if (watching.length === 0) continue;
+        const next = textOf(movement);
+        for (const watcher of watching) add(watcher, next);
+      }
+      isMore = page.length === rows;
+      if (isMore) from = behind(page.at(-1)!);
       await nextTurn();
     }
-    // All at once: a stream that reads in between must not take a part of it for the whole.
-    lookedTo = Math.max(lookedTo, updateNo);
-    for (const owner of moved)
-      for (const watcher of watchers.get(owner) ?? []) {
-        watcher.moved?.add(owner);
-        watcher.onMoved();
-      }
+    for (const watcher of late) watcher.aheadFrom = to;
+    opened = null;
+    lookedTo = to;
+  }
+
+  /** A stream that does not keep up reads by itself what waited for it. */
+  function add(watcher: Watcher, movement: MovementText): void {
+    const last = watcher.ahead.at(-1);
+    if (movement.updateNo <= watcher.aheadFrom || (last !== undefined && isBefore(movement, behind(last)))) return;
+    if (watcher.ahead.length === MOVEMENTS_AT_ONCE) {
+      watcher.ahead = [];
+      watcher.aheadFrom = movement.updateNo;
+    } else watcher.ahead.push(movement);
+    watcher.onMoved();
   }
 
   return {
@@ -45,24 +72,17 @@ export function createMovementWatch(store: HoldingsStore) {
     isUsed: () => streams > 0,
     /** The number of the update that was looked up to. */
     lookedTo: () => lookedTo,
-    /** Looks up to an update, and calls the streams of owners that moved. */
+    /** Looks up to an update, and calls the streams of owners that moved. One at a time. */
     async lookUpTo(updateNo: number): Promise<void> {
-      isLooking = true;
-      await look(updateNo).finally(() => {
-        isLooking = false;
-      });
+      while (streams > 0 && lookedTo < updateNo) await lookFurther(updateNo);
+      lookedTo = Math.max(lookedTo, updateNo);
     },
     /** The movements of a stream's owners; `onMoved` is called when one has moved. */
     open(owners: readonly string[], onMoved: () => void) {
-      const watcher: Watcher = { moved: null, onMoved };
+      const watcher: Watcher = { ahead: [], aheadFrom: lookedTo, onMoved };
       streams += 1;
+      opened?.add(watcher);
       for (const owner of owners) getOrMake(watchers, owner, () => new Set()).add(watcher);
-      const events = createMovementEvents(owners, {
-        store,
-        watcher,
-        lookedTo: () => lookedTo,
-        isLooking: () => isLooking,
-      });
       const close = (): void => {
         streams -= 1;
         for (const owner of owners) {
@@ -71,7 +91,7 @@ export function createMovementWatch(store: HoldingsStore) {
           if (others.size === 0) watchers.delete(owner);
         }
       };
-      return { ...events, close };
+      return { ...createMovementEvents(owners, { store, watcher, lookedTo: () => lookedTo }), close };
     },
   };
 }
@@ -81,54 +101,56 @@ export type MovementEvents = ReturnType<typeof createMovementEvents>;
 /** The events of owners' movements in order, from a place on. */
 function createMovementEvents(
   owners: readonly string[],
-  {
-    store,
-    watcher,
-    lookedTo,
-    isLooking,
-  }: { store: HoldingsStore; watcher: Watcher; lookedTo: () => number; isLooking: () => boolean },
+  { store, watcher, lookedTo }: { store: HoldingsStore; watcher: Watcher; lookedTo: () => number },
 ) {
-  /** Where the next page begins. */
+  /** Where the next one may be. */
   let from: MovementPlace = { updateNo: 1, place: 0 };
-  let page: readonly OwnersMovement[] = [];
-  let at = 0;
-  /** Behind the page there is no movement up to this update. */
-  let readTo = 0;
+  let page: MovementText[] = [];
 
-  async function readPage(): Promise<void> {
-    const until = lookedTo();
-    const moved = watcher.moved === null ? owners : [...watcher.moved];
+  /** The next movements where nothing was read ahead; those up to `until` at the most. */
+  async function readPage(until: number): Promise<void> {
     const rows = MOVEMENTS_AT_ONCE;
-    page =
-      moved.length === 0 ? [] : await store.facts({ kind: 'movements of owners', owners: moved, from, until, rows });
-    at = 0;
-    const last = page.at(-1);
-    if (last !== undefined && page.length === rows) {
-      from = { updateNo: last.updateNo, place: last.place + 1 };
-      readTo = last.updateNo - 1;
-      return;
-    }
-    from = { updateNo: until + 1, place: 0 };
-    readTo = until;
-    // A look that is under way may have passed owners before this stream was there.
-    if (lookedTo() === until && !isLooking()) watcher.moved = new Set();
+    const found = await store.facts({ kind: 'movements of owners', owners, from, until, rows });
+    page = found.map(textOf);
+    from = found.length === rows ? behind(found.at(-1)!) : { updateNo: until + 1, place: 0 };
   }
 
   return {
     startAt(place: MovementPlace): void {
       from = place;
-      readTo = place.updateNo - 1;
     },
     /** The events of the updates up to one that was looked up to, those sent before left out. */
     async *upTo(updateNo: number): AsyncGenerator<string, void> {
       for (;;) {
-        for (let next = page[at]; next !== undefined && next.updateNo <= updateNo; next = page[at]) {
-          at += 1;
-          yield eventText('movement', movementEvent(next), movementId(next));
+        while (page.length > 0 && page[0]!.updateNo <= updateNo) yield page.shift()!.text;
+        if (page.length > 0) return;
+        const until = Math.min(watcher.aheadFrom, lookedTo());
+        if (from.updateNo <= until) {
+          await readPage(until);
+          continue;
         }
-        if (at < page.length || readTo >= updateNo) return;
-        await readPage();
+        const next = watcher.ahead[0];
+        if (next === undefined || next.updateNo > updateNo) break;
+        watcher.ahead.shift();
+        if (isBefore(next, from)) continue;
+        from = behind(next);
+        yield next.text;
       }
+      const all = { updateNo: updateNo + 1, place: 0 };
+      if (isBefore(from, all)) from = all;
     },
   };
+}
+
+function behind({ updateNo, place }: MovementPlace): MovementPlace {
+  return { updateNo, place: place + 1 };
+}
+
+function isBefore(a: MovementPlace, b: MovementPlace): boolean {
+  return a.updateNo < b.updateNo || (a.updateNo === b.updateNo && a.place < b.place);
+}
+
+function textOf(movement: OwnersMovement): MovementText {
+  const { updateNo, place } = movement;
+  return { updateNo, place, text: eventText('movement', movementEvent(movement), movementId(movement)) };
 }

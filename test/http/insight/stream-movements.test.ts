@@ -253,6 +253,53 @@ it.each([1, 2, 3])('sends each movement of random ledger %i once, before the sna
   expect(stream.named('movement').length).toBeGreaterThan(100);
 });
 
+it.each([1, 2])('sends streams of the same owners the same, whenever they are opened (%i)', async (seed) => {
+  const random = createRandom(seed);
+  const lines = linesOf(randomLedger(oddLedger(seed, { updates: 600, shares: { checkpoint: 0 } })), 'scan');
+  const owners = [
+    ...new Set(
+      lines
+        .join()
+        .matchAll(/"owner":"([^"]+)"/g)
+        .map(([, owner]) => owner!),
+    ),
+  ];
+  const applyTo = (end: number) =>
+    replayInto(directory.at('data'), [directory.writeLines('parts.ndjson', lines.slice(0, end))], SMALL_EPOCHS);
+  await applyTo(90);
+  await using service = await startStreaming(directory.at('data'));
+  using all = await openStream(service.url, { body: { owners, events: 'movements' } });
+  using others = new DisposableStack();
+  const opened: { readonly stream: EventStream; readonly own: ReadonlySet<unknown> }[] = [];
+  // Of a few updates the movements are read for all; of many, a stream reads most by itself.
+  for (let end = 90; end < lines.length; ) {
+    end += random.chance(0.5) ? 10 : 150;
+    const applied = applyTo(end);
+    const own = owners.filter(() => random.chance(0.6));
+    opened.push({
+      stream: others.use(await openStream(service.url, { body: { owners: own, events: 'movements' } })),
+      own: new Set(own),
+    });
+    await applied;
+  }
+  using newest = await openStream(service.url);
+  await newest.until(() => newest.named('snapshot').length > 0);
+  const last = newest.named('snapshot')[0]!.id;
+  const eventsOf = async (stream: EventStream) => {
+    await stream.until(() => stream.events.some(({ id }) => id === last));
+    const sent = stream.named('movement', 'snapshot');
+    return sent.slice(0, sent.findIndex(({ id }) => id === last) + 1);
+  };
+  const wanted = await eventsOf(all);
+  expect(wanted.filter(({ name }) => name === 'movement').length).toBeGreaterThan(400);
+  for (const { stream, own } of opened) {
+    const sent = await eventsOf(stream);
+    const from = wanted.findIndex(({ id }) => id === sent[0]!.id);
+    const isFor = ({ name, data }: (typeof sent)[number]): boolean => name === 'snapshot' || own.has(data.party_id);
+    expect(sent).toEqual(wanted.slice(from).filter(isFor));
+  }
+});
+
 const PARTIES = Array.from({ length: 1_001 }, (_, i) => partyOf(`o${i}`));
 
 it('takes a thousand owners in a body, and names what is wrong', async () => {

@@ -44,7 +44,9 @@ export function preloadSmallEpochs(events: number): string {
       load(url, context, next) {
         const loaded = next(url, context);
         if (!url.endsWith('/views/write/epochs.js')) return loaded;
-        return { ...loaded, source: String(loaded.source).replace(/500_?000/, '${events}') };
+        const source = String(loaded.source).replace(/EPOCH_EVENTS = [\\d_]+/, 'EPOCH_EVENTS = ${events}');
+        if (source === String(loaded.source)) throw new Error('epochs.js does not say EPOCH_EVENTS');
+        return { ...loaded, source };
       },
     });
   `)}`;
