@@ -1,8 +1,8 @@
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { z } from 'zod';
 import type { HoldingsStore } from '../holdings/facts.ts';
 import { HoldingsFault } from '../holdings/holdings-fault.ts';
+import { nextEnd } from '../holdings/statement.ts';
 import { answerTable } from '../holdings/table-answers.ts';
 import {
   type Given,
@@ -15,16 +15,8 @@ import {
   type TableName,
   type TableQuestion,
 } from '../holdings/table-question.ts';
-import {
-  csvText,
-  LISTED_COLUMNS,
-  listedRow,
-  type Row,
-  type Table,
-  tableBody,
-  tableText,
-} from '../holdings/table-rows.ts';
-import { TABLE_OPERATIONS } from '../http/table-operations.ts';
+import { csvText, LISTED_COLUMNS, listedRow, type Row, type Table, tableBody } from '../holdings/table-rows.ts';
+import { columnsOf, TABLE_OPERATIONS, type TableOperation } from '../http/table-operations.ts';
 import { isObject } from '../json/untrusted.ts';
 import { parseRequestTime } from '../ledger/time.ts';
 import { Refusal } from '../refusal.ts';
@@ -112,7 +104,7 @@ export const snapshotsCommand: CliCommand = {
     using store = openViewsStore(config.dataDir);
     const rows = (await store.facts({ kind: 'snapshots' })).map(listedRow);
     if (form === 'json') terminal.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
-    else if (form === 'csv') terminal.stdout.write(csvText({ columns: LISTED_COLUMNS, rows }, true));
+    else if (form === 'csv') terminal.stdout.write(csvText(rows, { columns: LISTED_COLUMNS, header: true }));
     else {
       terminal.stdout.write(rowsForPeople(LISTED_COLUMNS, rows, { parts: /_id$/g }));
     }
@@ -129,6 +121,8 @@ function tableCommand(
   }: { readonly summary: string; readonly examples: readonly string[]; readonly mayAskService?: boolean },
 ): CliCommand {
   const { parameters, paged } = TABLES[table];
+  const operation = TABLE_OPERATIONS.find((each) => each.table === table)!;
+  const columns = columnsOf(operation);
   const isStatement = table === 'statement';
   return {
     usage: table,
@@ -155,12 +149,13 @@ function tableCommand(
       const ask =
         options.url === undefined
           ? askStore(question, opened.use(openViewsStore(config.dataDir)))
-          : askService(question, addressOf('--url', options.url as string), stopSignal());
+          : askService(question, operation, addressOf('--url', options.url as string), stopSignal());
       const pages = pagesOf(rowsMax, ask);
-      if (form === 'csv') return await print(csvOf(pages, table), stdout);
+      if (form === 'csv') return await print(csvOf(pages, columns), stdout);
       const found = await joined(pages);
       if (form === 'json') stdout.write(`${JSON.stringify(tableBody(found), null, 2)}\n`);
-      else stdout.write(tableForPeople(table, found, stdout.isTTY === true ? stdout.columns : undefined));
+      else
+        stdout.write(tableForPeople(table, { ...found, columns }, stdout.isTTY === true ? stdout.columns : undefined));
       if (form === 'people' && typeof found.next === 'string')
         stderr.write('holdfast: there are more rows; --limit asks for as many, --csv prints all\n');
     },
@@ -182,13 +177,11 @@ function monthOf({ month, from, to }: Invocation['options']): Partial<Given<'fro
   if (month === undefined) return {};
   if (from !== undefined || to !== undefined)
     throw new Refusal('--month: given with --from or --to, expected the month alone');
-  const [, year, number] = /^(\d{4})-(\d\d)$/.exec(month as string) ?? [];
-  const next = Number(number) === 12 ? [Number(year) + 1, 1] : [year, Number(number) + 1];
-  const [first, last] = [[year, number], next].map(([y, m]) =>
-    parseRequestTime(`${String(y).padStart(4, '0')}-${String(m).padStart(2, '0')}-01T00:00:00Z`),
-  );
-  if (first && last) return { from: first, to: last };
-  throw new Refusal(`--month: given ${showGiven(month)}, expected a month such as 2026-10`);
+  const first = parseRequestTime(`${month}-01T00:00:00Z`);
+  // The next one has no time.
+  if (first === null || month === '9999-12')
+    throw new Refusal(`--month: given ${showGiven(month)}, expected a month such as 2026-10`);
+  return { from: first, to: BigInt(nextEnd(Number(first), '1mo')) };
 }
 
 /** Answers with the page of so many rows behind a token, or with the first page. */
@@ -209,18 +202,16 @@ const SERVICE_ROWS_MAX = 500;
 /** Asks a running service of this version, by the operation of the table. */
 function askService(
   { table, query }: TableQuestion & { readonly table: TableName },
+  { path, answer: schema }: TableOperation,
   base: URL,
   stop: AbortSignal,
 ): Ask {
-  const { path, answer: schema } = TABLE_OPERATIONS.find((each) => each.table === table)!;
   const { parameters, paged } = TABLES[table];
   const given = query as Partial<Given<ParameterName>>;
   const url = new URL(base);
   url.pathname = url.pathname.replace(/\/*$/, path.replace('{party}', encodeURIComponent(given.party ?? '')));
   for (const name of parameters)
     if (name !== 'party' && given[name] !== null) url.searchParams.set(name, parameter(name, table).print(given[name]));
-  const [rowsName, rowsSchema] = Object.entries((schema as z.ZodObject).shape).find(isOfRows)!;
-  const columns = Object.keys(rowsSchema.element.shape);
   return async (limit, after) => {
     if (paged) url.searchParams.set('limit', String(Math.min(limit, SERVICE_ROWS_MAX)));
     if (after !== null) url.searchParams.set('after', after);
@@ -233,21 +224,17 @@ function askService(
       throw new Error(
         `${url}: answers ${status}${said === null ? '' : ` (${showGiven(said)})`}, expected a Holdfast of this version`,
       );
-    const { [rowsName]: rows, next_page_token: next, ...head } = answer as Record<string, unknown>;
+    const [rowsName] = Object.entries(answer as Row).find(([, field]) => Array.isArray(field))!;
+    const { [rowsName]: rows, next_page_token: next, ...head } = answer as Row;
     return {
       head,
       rowsName,
-      columns,
       rows: rows as readonly Row[],
-      ...(paged ? { next: next as string | null } : {}),
+      ...(paged && { next: next as string | null }),
       fixed: false,
       about: [],
     };
   };
-}
-
-function isOfRows(field: [string, unknown]): field is [string, z.ZodArray<z.ZodObject>] {
-  return field[1] instanceof z.ZodArray;
 }
 
 async function* pagesOf(rowsMax: number, ask: Ask): AsyncGenerator<Table> {
@@ -274,10 +261,10 @@ async function print(texts: AsyncIterable<string>, stdout: Writable): Promise<un
   });
 }
 
-async function* csvOf(pages: AsyncIterable<Table>, name: TableName): AsyncGenerator<string> {
-  let form: 'csv' | 'csv rows' = 'csv';
-  for await (const page of pages) {
-    yield tableText(page, name, form).text;
-    form = 'csv rows';
+async function* csvOf(pages: AsyncIterable<Table>, columns: readonly string[]): AsyncGenerator<string> {
+  let header = true;
+  for await (const { rows } of pages) {
+    yield csvText(rows, { columns, header });
+    header = false;
   }
 }

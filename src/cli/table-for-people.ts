@@ -1,6 +1,6 @@
 import type { MovementKind } from '../holdings/movement-facts.ts';
 import type { TableName } from '../holdings/table-question.ts';
-import type { Row, Table } from '../holdings/table-rows.ts';
+import type { CsvForm, Row, Table } from '../holdings/table-rows.ts';
 import { isObject } from '../json/untrusted.ts';
 import { cutInside, rowsForPeople } from './terminal.ts';
 
@@ -54,7 +54,11 @@ function withText({ others, others_count: count, minted, burned }: Row): string 
 }
 
 /** Facts, and the rows below: whole, or as they fit a terminal of this many characters. */
-export function tableForPeople(name: TableName, { head, columns, rows }: Table, width: number | undefined): string {
+export function tableForPeople(
+  name: TableName,
+  { head, columns, rows }: Pick<Table, 'head' | 'rows'> & Pick<CsvForm, 'columns'>,
+  width: number | undefined,
+): string {
   const facts = Object.entries(head).filter(([, value]) => value !== null);
   const { values, ...shown } = SHOWN[name] ?? { columns, leftOut: [] };
   const texts = values === undefined ? rows : rows.map((row) => ({ ...row, ...values(row) }));

@@ -20,14 +20,6 @@ const ENDS: ReadonlyMap<unknown, string> = new Map([
   ['cip-112/burn', 'burned'],
 ]);
 
-/** A wire format's names for the fields of an exercise that does not consume. */
-export interface ExerciseFields {
-  readonly argument: string;
-  readonly actingParties: string;
-  readonly packageName: string;
-  readonly interfaceId: string;
-}
-
 /** Whether an exercise of that choice may be an EventLog event of Splice's. */
 export function mayBeEventLog(packageName: unknown): boolean {
   return EVENT_LOG_PACKAGES.has(packageName as string);
@@ -41,14 +33,19 @@ export interface ReadEventLog {
   readonly legs: number;
 }
 
-/** Reads an exercise of EVENT_LOG_CHOICE that does not consume. Null for one of others; never throws, because no total depends on it. */
-export function readEventLog(event: Wire, fields: ExerciseFields): ReadEventLog | 'unreadable EventLog' | null {
-  const interfaceId = event[fields.interfaceId] ?? INTERFACE;
+/**
+ * Reads an exercise of EVENT_LOG_CHOICE that does not consume, in the names of either wire format. Null for one of others; never throws,
+ * because no total depends on it.
+ */
+export function readEventLog(event: Wire): ReadEventLog | 'unreadable EventLog' | null {
+  const { packageName = event.package_name } = event;
+  const interfaceId = event.interfaceId ?? event.interface_id ?? INTERFACE;
   const isOne = typeof interfaceId === 'string' && interfaceId.endsWith(INTERFACE);
-  if (!isOne || !mayBeEventLog(event[fields.packageName])) return null;
+  if (!isOne || !mayBeEventLog(packageName)) return null;
+  const { choiceArgument = event.choice_argument, actingParties = event.acting_parties } = event;
   const read = attempt(
-    () => fields.argument,
-    () => readChange(readObject(event[fields.argument], ''), event[fields.actingParties]),
+    () => 'choice_argument',
+    () => readChange(readObject(choiceArgument, ''), actingParties),
   );
   return read instanceof BadUpdate ? 'unreadable EventLog' : read;
 }
@@ -94,8 +91,7 @@ function readReason(meta: unknown): string | null {
 }
 
 /** The update with the EventLog events that were read in it. */
-export function withEventLogs(update: LedgerUpdate, read: readonly ReadEventLog[] | undefined): LedgerUpdate {
-  if (read === undefined) return update;
+export function withEventLogs(update: LedgerUpdate, read: readonly ReadEventLog[]): LedgerUpdate {
   if (read.reduce((sum, { legs }) => sum + legs + 1, 0) > LEGS_MAX)
     return { ...update, ignored: [...update.ignored, ...read.map(() => 'unreadable EventLog' as const)] };
   const hidden = update.format === 'scan' ? new Set<string>() : hiddenAccounts(update, read);

@@ -1,7 +1,7 @@
 import { isImportTime, type Micros } from '../ledger/time.ts';
 import type { Checkpoint, Ignored, IgnoredEvent, LedgerEvent, LedgerUpdate } from '../ledger/update.ts';
 import { type Collected, type CreateFields, collect, type ReadEvent, readCreate, readEntity } from './create.ts';
-import { EVENT_LOG_CHOICE, type ExerciseFields, readEventLog, withEventLogs } from './event-log.ts';
+import { EVENT_LOG_CHOICE, readEventLog, withEventLogs } from './event-log.ts';
 import {
   fault,
   isWire,
@@ -27,13 +27,6 @@ const FIELDS: CreateFields = {
   observers: 'observers',
   node: 'nodeId',
   readNode: readNodeId,
-};
-
-const EXERCISE_FIELDS: ExerciseFields = {
-  argument: 'choiceArgument',
-  actingParties: 'actingParties',
-  packageName: 'packageName',
-  interfaceId: 'interfaceId',
 };
 
 const UPDATE_KINDS = ['Transaction', 'Reassignment', 'OffsetCheckpoint', 'TopologyTransaction'] as const;
@@ -102,7 +95,8 @@ function readUpdate(value: Wire, { migrationId }: LedgerApiOptions, parts: Updat
   const offset = ledgerOffsetOf(value.offset);
   const { events, ignored, eventLogs } = read;
   const header = { kind: 'update', format: 'ledger-api', updateId, migrationId, synchronizerId, recordTime } as const;
-  return withEventLogs({ ...header, offset, events, ignored }, eventLogs);
+  const update = { ...header, offset, events, ignored };
+  return eventLogs === undefined ? update : withEventLogs(update, eventLogs);
 }
 
 const TRANSACTION: UpdateParts = { readRecordTime: readTransactionTime, readEvent: readTransactionEvent };
@@ -126,7 +120,7 @@ function readTransactionEvent(wire: Wire, path: () => string): ReadEvent {
   return within(kindPath, () => {
     const event = readObject(wire[kind], '');
     if (kind === 'ExercisedEvent' && event.consuming === false && event.choice === EVENT_LOG_CHOICE) {
-      const log = readEventLog(event, EXERCISE_FIELDS);
+      const log = readEventLog(event);
       if (log !== null) return log;
     }
     return kind === 'CreatedEvent' ? readLedgerApiCreate(event, kindPath) : readArchive(event, kind);

@@ -1,7 +1,7 @@
 import { isImportTime } from '../ledger/time.ts';
 import type { IgnoredEvent, LedgerEvent, LedgerUpdate } from '../ledger/update.ts';
 import { type Collected, type CreateFields, collect, type ReadEvent, readCreate, readEntity } from './create.ts';
-import { EVENT_LOG_CHOICE, type ExerciseFields, readEventLog, withEventLogs } from './event-log.ts';
+import { EVENT_LOG_CHOICE, readEventLog, withEventLogs } from './event-log.ts';
 import type { PartialTransaction } from './partial/transaction.ts';
 import {
   fault,
@@ -30,13 +30,6 @@ const FIELDS: CreateFields = {
   readNode: readEventIdNode,
 };
 
-const EXERCISE_FIELDS: ExerciseFields = {
-  argument: 'choice_argument',
-  actingParties: 'acting_parties',
-  packageName: 'package_name',
-  interfaceId: 'interface_id',
-};
-
 const SYNCHRONIZER_EXPECTED = 'a synchronizer id';
 
 export function looksLikeScan(message: Wire): boolean {
@@ -54,7 +47,7 @@ function decodeTransaction(message: Wire): LedgerUpdate {
   const update = readHeader(message, read);
   const visited = walk(message, read);
   if (update.recordTime === null) checkImport(message, visited);
-  return withEventLogs(update, read.eventLogs);
+  return read.eventLogs === undefined ? update : withEventLogs(update, read.eventLogs);
 }
 
 /** Decodes a transaction that was parsed partially. Only faults within an event are given their path. */
@@ -65,7 +58,7 @@ export function decodePartialTransaction({ header, events, eventId }: PartialTra
   for (; event < events.length; event++) collect(read, readEvent(events[event]!, path));
   const update = readHeader(header, read);
   if (update.recordTime === null) checkImport(header, events);
-  return withEventLogs(update, read.eventLogs);
+  return read.eventLogs === undefined ? update : withEventLogs(update, read.eventLogs);
 }
 
 function readHeader(message: Wire, { events, ignored }: Collected): LedgerUpdate {
@@ -176,7 +169,7 @@ function readEvent(event: Wire, path: () => string): ReadEvent {
 /** Any consuming exercise is an archive; the name of its choice does not matter. */
 function readExercise(event: Wire): ReadEvent {
   if (event.consuming === false)
-    return (event.choice === EVENT_LOG_CHOICE ? readEventLog(event, EXERCISE_FIELDS) : null) ?? 'not consuming';
+    return (event.choice === EVENT_LOG_CHOICE ? readEventLog(event) : null) ?? 'not consuming';
   const entity = readEntity(event, FIELDS);
   if (entity === 'other template' || entity === 'other package') return entity;
   if (event.consuming !== true) fault('consuming', event.consuming, 'true or false');

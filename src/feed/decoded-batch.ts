@@ -35,7 +35,7 @@ export interface DecodedBatch {
   readonly text: string;
   readonly lanes: readonly string[];
   readonly headers: readonly UpdateHeader[];
-  /** `seed` of an update of a snapshot import; other messages as a whole. */
+  /** `seed` of an update of a snapshot import, and EventLog events; other messages as a whole. */
   readonly parts: readonly (UpdatePart | OtherContent)[];
   readonly events: EventColumns;
   /** The messages' own bytes, one after the other, for hashes and dead letters. */
@@ -46,7 +46,7 @@ export interface DecodedBatch {
 
 /** What many updates have in common: one object for all of a batch. */
 type UpdateHeader = Pick<LedgerUpdate, 'kind' | 'format' | 'migrationId' | 'synchronizerId'>;
-type UpdatePart = Pick<UpdateContent, 'seed'>;
+type UpdatePart = Pick<LedgerUpdate, 'seed' | 'eventLogs'>;
 type OtherContent = Checkpoint | ImportMarker | Ignored | Undecodable;
 
 /**
@@ -61,10 +61,10 @@ const COLUMNS = IGNORED + IGNORED_EVENTS.length;
 /** The events of a batch's updates: coins and archives as rows of numbers with their texts and values, the few others as objects. */
 interface EventColumns {
   readonly rows: Float64Array;
-  /** Of an archive the contract id; of a coin the contract id, its owner and `extra`; of an EventLog event its texts. */
+  /** Of an archive the contract id; of a coin the contract id, its owner and `extra`. */
   readonly texts: readonly (string | null)[];
-  /** Of a coin its amount, rate, round and expiry; of an EventLog event its net. */
-  readonly values: readonly (bigint | number | null)[];
+  /** Of a coin its amount, rate, round and expiry. */
+  readonly values: readonly (bigint | number)[];
   readonly origins: readonly CoinOrigin[];
   readonly others: readonly (NewRound | UncountedCreate)[];
 }
@@ -74,7 +74,7 @@ const [KIND, TEXT, VALUE, ORIGIN, ITEM, ID_HASH, CREATED_AT, NODE] = [0, 1, 2, 3
 const EVENT_COLUMNS = NODE + 1;
 /** The entity of a coin or an archive. Its kind is COIN or ARCHIVE plus the index of its entity. */
 const ENTITY_OF: readonly (Entity | null)[] = [...(Object.keys(TEMPLATES) as Entity[]), null];
-const [EVENT_LOG, OTHER, COIN, ARCHIVE] = [-1, 0, 1, 1 + ENTITY_OF.length] as const;
+const [OTHER, COIN, ARCHIVE] = [0, 1, 1 + ENTITY_OF.length] as const;
 
 export interface DecodedMessage {
   readonly lane: string;
@@ -220,7 +220,8 @@ function contentOf({ bytes, overlong, decoded }: Message, migrationId: number): 
 }
 
 function addUpdate(batch: Building, update: LedgerUpdate, row: number): void {
-  const { kind, format, migrationId, synchronizerId, updateId, recordTime, offset, seed, events, ignored } = update;
+  const { kind, format, migrationId, synchronizerId, updateId, recordTime, offset, seed, events, eventLogs, ignored } =
+    update;
   const { rows, headers, parts } = batch;
   rows[row + HEADER] = numberIn(
     headers,
@@ -232,14 +233,14 @@ function addUpdate(batch: Building, update: LedgerUpdate, row: number): void {
   for (const what of ignored) rows[row + IGNORED + IGNORED_EVENTS.indexOf(what)]! += 1;
   batch.text += updateId;
   for (const event of events) batch.events.add(event, migrationId);
-  for (const log of update.eventLogs ?? []) batch.events.addLog(log);
-  if (seed !== undefined) rows[row + PART] = parts.push({ seed }) - 1;
+  if (seed !== undefined || eventLogs !== undefined)
+    rows[row + PART] = parts.push({ ...(seed && { seed }), ...(eventLogs && { eventLogs }) }) - 1;
 }
 
 class EventList {
   readonly numbers: number[] = [];
   readonly texts: (string | null)[] = [];
-  readonly values: (bigint | number | null)[] = [];
+  readonly values: (bigint | number)[] = [];
   readonly origins: CoinOrigin[] = [];
   readonly others: (NewRound | UncountedCreate)[] = [];
   /** A character for each byte. */
@@ -261,11 +262,6 @@ class EventList {
       this.#addOther({ kind: 'uncounted', entity, dso, contractId, idHash, fault: bad?.fault ?? null });
     } else if ('owner' in body) this.#addCoin(body, { dso, contractId, idHash });
     else this.#addOther({ kind: 'OpenMiningRound', dso, contractId, idHash, round: body });
-  }
-
-  addLog({ admin, owner, net, legs }: EventLog): void {
-    const text = this.texts.push(admin, owner, legs) - 3;
-    this.numbers.push(EVENT_LOG, text, this.values.push(net) - 1, 0, 0, 0, 0, 0);
   }
 
   #addOther(event: NewRound | UncountedCreate): void {
@@ -314,33 +310,10 @@ export function messageAt(batch: DecodedBatch, index: number): DecodedMessage {
   const updateId = text.slice(rows[before + TOKEN_END], idEnd);
   const recordTime = orNull(rows[row + RECORD_TIME]!);
   const events: ContractEvent[] = [];
-  let eventLogs: EventLog[] | null = null;
-  for (let at = rows[before + EVENT_END]!; at < rows[row + EVENT_END]!; at++) {
-    if (batch.events.rows[at * EVENT_COLUMNS + KIND] !== EVENT_LOG) events.push(eventAt(batch.events, at));
-    else {
-      eventLogs ??= [];
-      eventLogs.push(logAt(batch.events, at));
-    }
-  }
+  for (let at = rows[before + EVENT_END]!; at < rows[row + EVENT_END]!; at++) events.push(eventAt(batch.events, at));
   const ledgerOffset = orNull(rows[row + LEDGER_OFFSET]!);
-  const content = {
-    ...header,
-    updateId,
-    recordTime,
-    offset: ledgerOffset,
-    ignored,
-    events,
-    eventLogs: eventLogs ?? NO_LOGS,
-    ...part,
-  };
+  const content = { ...header, updateId, recordTime, offset: ledgerOffset, ignored, events, eventLogs: [], ...part };
   return { lane, offset, resumeToken, start, end, content };
-}
-
-const NO_LOGS: readonly EventLog[] = [];
-
-function logAt({ rows, texts, values }: EventColumns, index: number): EventLog {
-  const [text, value] = [rows[index * EVENT_COLUMNS + TEXT]!, rows[index * EVENT_COLUMNS + VALUE]!];
-  return { admin: texts[text]!, owner: texts[text + 1]!, net: values[value] as bigint | null, legs: texts[text + 2]! };
 }
 
 function eventAt({ rows, texts, values, origins, others }: EventColumns, index: number): ContractEvent {

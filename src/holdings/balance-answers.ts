@@ -1,11 +1,10 @@
 import { formatTime } from '../ledger/time.ts';
-import type { BalanceFacts } from './balance-facts.ts';
 import type { HoldingsStore } from './facts.ts';
 import { HoldingsFault, requireFollowed } from './holdings-fault.ts';
 import { findHistory, requireKept } from './movement-answers.ts';
 import type { UpdateHistory } from './movement-facts.ts';
 import type { BalancesQuery, TableQuery } from './table-question.ts';
-import { type Row, type Table, totalsFields } from './table-rows.ts';
+import { type Table, totalsFields } from './table-rows.ts';
 
 /** What an owner has at any time, or now. Rejects with a HoldingsFault. */
 export async function balanceTable(
@@ -15,36 +14,23 @@ export async function balanceTable(
   const history = await findHistory(store, migration_id);
   const { migrationId, sealedTo } = history;
   if (at !== null) await requireTime(at, history, store);
-  const place = { migrationId, party, at: at === null ? null : Number(at) };
-  const balance = await store.facts({ kind: 'balance', ...place });
-  return {
-    head: {},
-    rowsName: null,
-    columns: BALANCE_COLUMNS,
-    rows: [balanceRow(balance, place)],
-    fixed: migration_id !== null && at !== null && at <= BigInt(sealedTo ?? -1),
-    about: [party, `migration ${migrationId}`, formatTime(balance.at)],
-  };
-}
-
-function balanceRow(balance: BalanceFacts, { party, migrationId }: { party: string; migrationId: number }): Row {
-  const { at, appliedTo, contracts, snapshot, movementsSinceSnapshot } = balance;
-  return {
+  const lookup = { kind: 'balance', migrationId, party, at: at === null ? null : Number(at) } as const;
+  const balance = await store.facts(lookup);
+  const { contracts, snapshot, movementsSinceSnapshot } = balance;
+  const time = formatTime(balance.at);
+  const row = {
     party_id: party,
     migration_id: migrationId,
-    at: formatTime(at),
-    applied_to: formatTime(appliedTo),
+    at: time,
+    applied_to: formatTime(balance.appliedTo),
     ...totalsFields(balance),
     contracts,
     snapshot: snapshot === null ? null : formatTime(snapshot),
     movements_since_snapshot: movementsSinceSnapshot,
   };
+  const fixed = migration_id !== null && at !== null && at <= BigInt(sealedTo ?? -1);
+  return { head: {}, rowsName: null, rows: [row], fixed, about: [party, `migration ${migrationId}`, time] };
 }
-
-const NOTHING = { unlocked: 0n, locked: 0n, at: 0, appliedTo: 0, contracts: 0 };
-const BALANCE_COLUMNS = Object.keys(
-  balanceRow({ ...NOTHING, snapshot: null, movementsSinceSnapshot: 0 }, { party: '', migrationId: 0 }),
-);
 
 /** Throws the fault of a time at which the store has no balance; it has one at each snapshot. */
 async function requireTime(at: bigint, history: UpdateHistory, store: HoldingsStore): Promise<void> {
@@ -80,7 +66,6 @@ export async function balancesTable(query: BalancesQuery, store: HoldingsStore):
   return {
     head: { migration_id: migrationId },
     rowsName: 'balances',
-    columns: ['at', 'party_id', 'unlocked', 'locked', 'total'],
     rows: balances.map((balance, i) => ({
       at: formatTime(times[Math.floor(i / owners.length)]!),
       party_id: owners[i % owners.length],

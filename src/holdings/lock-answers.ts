@@ -32,7 +32,6 @@ export async function locksTable(
   return {
     head: { record_time: time, migration_id: migrationId, party_id: party, unlocking: Object.fromEntries(sums) },
     rowsName: 'locks',
-    columns: LOCK_COLUMNS,
     rows: rows.map((lock) => lockRow(lock, recordTime)),
     next,
     snapshotDigest: digest,
@@ -58,9 +57,6 @@ function lockRow({ contractId, amount, expiresAt, holders, context, createdAt }:
     expired: expiresAt !== null && expiresAt <= BigInt(recordTime),
   };
 }
-
-const NO_LOCK = { contractId: '', amount: 0n, expiresAt: null, holders: [], context: null, createdAt: 0 };
-const LOCK_COLUMNS = Object.keys(lockRow(NO_LOCK, 0));
 
 /** Sums all locks of an owner as they are read, in any order, and keeps the rows of a page. */
 export function createLockFold({ recordTime, after, rows }: LocksLookup) {

@@ -35,7 +35,6 @@ export async function movementsTable(
   return {
     head: { migration_id: migrationId, ...(!isOfAll && { party_id: party }), ...movementsSince(history) },
     rowsName: 'movements',
-    columns: isOfAll ? ['party_id', ...MOVEMENT_COLUMNS] : MOVEMENT_COLUMNS,
     rows: rows.map((movement) => ({ ...(isOfAll && { party_id: movement.party }), ...movementRow(movement) })),
     next,
     fixed,
@@ -57,7 +56,6 @@ export async function statementTable(query: TableQuery<'statement'>, store: Hold
   return {
     head: { migration_id: migrationId, party_id: party, ...movementsSince(history), every: length },
     rowsName: 'periods',
-    columns: PERIOD_COLUMNS,
     rows: periods.map(periodRow),
     fixed,
     about: [party, `migration ${migrationId}`, `every ${length}`],
@@ -149,25 +147,6 @@ export function movementEvent(movement: OwnersMovement): Row {
   return { migration_id: movement.migrationId, party_id: movement.party, ...movementRow(movement) };
 }
 
-const NOTHING: Movement = {
-  ...{
-    updateNo: 0,
-    recordTime: 0,
-    countedAt: 0,
-    updateId: '',
-    party: '',
-    place: 0,
-    others: [],
-    othersCount: 0,
-    legs: null,
-  },
-  change: { unlocked: 0n, locked: 0n },
-  after: { unlocked: 0n, locked: 0n },
-  supplyChange: 0n,
-};
-
-const MOVEMENT_COLUMNS = Object.keys(movementRow(NOTHING));
-
 function periodRow(period: Period): Row {
   const { opening, received, sent, lockedChange, closing, movements, average, minted, burned } = period;
   return {
@@ -184,8 +163,3 @@ function periodRow(period: Period): Row {
     burned: burned === null ? null : formatAmount(burned),
   };
 }
-
-const PERIOD_COLUMNS = [
-  ...['from', 'to', 'opening', 'received', 'sent', 'locked_change', 'closing', 'movements', 'average_total'],
-  ...['minted', 'burned'],
-];

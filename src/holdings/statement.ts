@@ -1,7 +1,7 @@
 import { formatPeriodLength, type PeriodLength } from '../ledger/duration.ts';
 import type { Micros } from '../ledger/time.ts';
 import { HoldingsFault } from './holdings-fault.ts';
-import type { Movement, Period, TimesBetween } from './movement-facts.ts';
+import type { Movement, Period, StatementLookup, TimesBetween } from './movement-facts.ts';
 
 const HOUR_US = 3_600_000_000;
 export const DAY_US = 24 * HOUR_US;
@@ -10,7 +10,7 @@ const WEEK_US = 7 * DAY_US;
 const MONDAY_US = 4 * DAY_US;
 
 /** The first time after another at which a period of this length ends. */
-function nextEnd(time: Micros, length: PeriodLength): Micros {
+export function nextEnd(time: Micros, length: PeriodLength): Micros {
   if (length === 'all') return Infinity;
   if (length === '1w') return nextMultiple(time - MONDAY_US, WEEK_US) + MONDAY_US;
   if (length !== '1mo') return nextMultiple(time, length);
@@ -46,23 +46,21 @@ function endsUpTo({ from, to }: TimesBetween, length: PeriodLength): readonly Mi
 }
 
 /** What a statement says of a movement. */
-export type Booking = Pick<Movement, 'countedAt' | 'change' | 'supplyChange'>;
+type Booking = Pick<Movement, 'countedAt' | 'change' | 'supplyChange'>;
 
 /**
- * Adds up the movements of an owner, which come in the order of their counted times, over periods that follow each other from a time on.
- * `isSupplyKnown`: whether all owners are known.
+ * The periods, which follow each other from a time on, of an owner's movements in the order of their counted times. `isSupplyKnown`:
+ * whether all owners are known.
  */
-export function createStatement({
-  opening,
-  from,
-  ends,
-  isSupplyKnown,
-}: {
-  readonly opening: bigint;
-  readonly from: Micros;
-  readonly ends: readonly Micros[];
-  readonly isSupplyKnown: boolean;
-}): { readonly add: (booking: Booking) => void; readonly periods: () => readonly Period[] } {
+export function statementOf(
+  movements: Iterable<Booking>,
+  {
+    opening,
+    from,
+    ends,
+    isSupplyKnown,
+  }: Pick<StatementLookup, 'from' | 'ends'> & { readonly opening: bigint; readonly isSupplyKnown: boolean },
+): readonly Period[] {
   const periods: Period[] = [];
   const none = { received: 0n, sent: 0n, lockedChange: 0n, movements: 0, minted: 0n, burned: 0n };
   let sums = { ...none };
@@ -84,25 +82,21 @@ export function createStatement({
     [begin, start, integral, sums] = [time, balance, 0n, { ...none }];
   }
 
-  return {
-    add({ countedAt, change, supplyChange }) {
-      while (ends[periods.length]! < countedAt) end(ends[periods.length]!);
-      passTo(countedAt);
-      const total = change.unlocked + change.locked;
-      balance += total;
-      sums.movements += 1;
-      sums.lockedChange += change.locked;
-      if (total > 0n) sums.received += total;
-      else sums.sent -= total;
-      const supply = supplyChange ?? 0n;
-      if (total > 0n && supply > 0n) sums.minted += least(total, supply);
-      if (total < 0n && supply < 0n) sums.burned += least(-total, -supply);
-    },
-    periods() {
-      while (periods.length < ends.length) end(ends[periods.length]!);
-      return periods;
-    },
-  };
+  for (const { countedAt, change, supplyChange } of movements) {
+    while (ends[periods.length]! < countedAt) end(ends[periods.length]!);
+    passTo(countedAt);
+    const total = change.unlocked + change.locked;
+    balance += total;
+    sums.movements += 1;
+    sums.lockedChange += change.locked;
+    if (total > 0n) sums.received += total;
+    else sums.sent -= total;
+    const supply = supplyChange ?? 0n;
+    if (total > 0n && supply > 0n) sums.minted += least(total, supply);
+    if (total < 0n && supply < 0n) sums.burned += least(-total, -supply);
+  }
+  while (periods.length < ends.length) end(ends[periods.length]!);
+  return periods;
 }
 
 function roundedHalfUp(sum: bigint, parts: bigint): bigint {

@@ -9,17 +9,12 @@ import { movementsSince, movementsTable, statementTable } from './movement-answe
 import { type Grid, isPartial, multiplesWithin, pointsOver, requireMultiple } from './snapshot-grid.ts';
 import { type PageStart, pageOf, type TableQuery, type TableQuestion } from './table-question.ts';
 import {
-  CHANGE_COLUMNS,
   changeRow,
-  HISTORY_COLUMNS,
-  OWNER_COLUMNS,
   ownerRow,
   partialPointRow,
   pointRow,
-  RANKED_COLUMNS,
   type Row,
   rankedRow,
-  SNAPSHOT_COLUMNS,
   snapshotRow,
   type Table,
 } from './table-rows.ts';
@@ -77,7 +72,6 @@ async function snapshotsTable(query: TableQuery<'snapshots'>, store: HoldingsSto
   return {
     head,
     rowsName: 'snapshots',
-    columns: SNAPSHOT_COLUMNS,
     rows: rows.map(snapshotRow),
     next,
     snapshotDigest: fixed ? null : migration.newest.digest,
@@ -99,7 +93,6 @@ async function ownersTable(query: TableQuery<'owners'>, store: HoldingsStore): P
   return {
     head: { record_time: time, migration_id: migrationId },
     rowsName: 'owners',
-    columns: OWNER_COLUMNS,
     rows: rows.map(ownerRow),
     next,
     snapshotDigest: snapshot.digest,
@@ -129,7 +122,6 @@ async function topTable(query: TableQuery<'top'>, store: HoldingsStore): Promise
   return {
     head: { record_time: time, migration_id: migrationId, by, owners_total: owners, total: formatAmount(supply) },
     rowsName: 'owners',
-    columns: RANKED_COLUMNS,
     rows: rows.map((owner, i) => rankedRow(owner, { rank: skipped + i + 1, by, supply })),
     next,
     snapshotDigest: snapshot.digest,
@@ -156,7 +148,6 @@ async function historyTable(query: TableQuery<'history'>, store: HoldingsStore):
   return {
     head: { migration_id: migrationId, party_id: party, every: step },
     rowsName: 'points',
-    columns: HISTORY_COLUMNS,
     rows,
     fixed,
     about: [party, `migration ${migrationId}`, `every ${step}`],
@@ -189,7 +180,6 @@ async function changesTable(query: TableQuery<'changes'>, store: HoldingsStore):
   return {
     head: { migration_id: migrationId, party_id: party },
     rowsName: 'changes',
-    columns: CHANGE_COLUMNS,
     rows: rows.map(changeRow),
     next,
     snapshotDigest: range.fixed ? null : migration.newest.digest,

@@ -1,15 +1,7 @@
 import { createHash } from 'node:crypto';
 import { formatAmount } from '../ledger/amount.ts';
 import { formatTime } from '../ledger/time.ts';
-import {
-  type Change,
-  NO_COIN,
-  type OwnerFacts,
-  type PartyTotals,
-  type RankedBy,
-  type Snapshot,
-  type Totals,
-} from './facts.ts';
+import type { Change, OwnerFacts, PartyTotals, RankedBy, Snapshot, Totals } from './facts.ts';
 
 /** Rows with what applies to all of them. */
 export interface Table {
@@ -17,9 +9,7 @@ export interface Table {
   readonly head: Readonly<Record<string, unknown>>;
   /** The name of the rows in the answer; null: the answer is the only row. */
   readonly rowsName: string | null;
-  /** The fields of a row, in order. A row need not have all of them. */
-  readonly columns: readonly string[];
-  readonly rows: readonly Readonly<Record<string, unknown>>[];
+  readonly rows: readonly Row[];
   /** The token of the next page, null at the end; undefined where there are no pages. */
   readonly next?: string | null;
   /** The token of the next part of an answer that has no pages, null at the end; undefined where it is whole. */
@@ -32,15 +22,20 @@ export interface Table {
   readonly about: readonly string[];
 }
 
-/** Rows as JSON in their envelope, as CSV below a header, or in either form those of a part after the first. */
-export type TableForm = 'json' | 'json rows' | 'csv' | 'csv rows';
+/** Rows as JSON in their envelope, or as a later part of that; or as CSV. */
+export type TableForm = 'json' | 'json rows' | CsvForm;
+
+export interface CsvForm {
+  /** The fields of a row, in order. A row need not have all of them. */
+  readonly columns: readonly string[];
+  readonly header: boolean;
+}
 
 /** A table in the form in which it is sent. */
 export type TableText = Readonly<ReturnType<typeof tableText>>;
 
 export function tableText(table: Table, name: string, form: TableForm) {
-  const text =
-    form === 'json' || form === 'json rows' ? jsonText(table, form === 'json') : csvText(table, form === 'csv');
+  const text = form === 'json' || form === 'json rows' ? jsonText(table, form === 'json') : csvText(table.rows, form);
   return {
     text,
     next: table.next ?? table.rest ?? null,
@@ -67,9 +62,9 @@ function jsonText(table: Table, isFirst: boolean): string {
 }
 
 /** RFC 4180. */
-export function csvText({ columns, rows }: Pick<Table, 'columns' | 'rows'>, withHeader: boolean): string {
+export function csvText(rows: readonly Row[], { columns, header }: CsvForm): string {
   const lines = rows.map((row) => columns.map((name) => csvField(row[name])).join(','));
-  return [...(withHeader ? [columns.join(',')] : []), ...lines].map((line) => `${line}\r\n`).join('');
+  return [...(header ? [columns.join(',')] : []), ...lines].map((line) => `${line}\r\n`).join('');
 }
 
 const QUOTED = /[",\r\n]/;
@@ -103,9 +98,6 @@ export function snapshotRow(snapshot: Snapshot): Row {
   };
 }
 
-const NO_SNAPSHOT = { migrationId: 0, recordTime: 0, forced: false, contracts: 0, owners: 0, unlocked: 0n, locked: 0n };
-export const SNAPSHOT_COLUMNS = Object.keys(snapshotRow({ ...NO_SNAPSHOT, changesDigest: null, digest: null }));
-
 /** Of snapshots of all migrations, as the command line lists them. */
 export const LISTED_COLUMNS = [
   'migration_id',
@@ -138,13 +130,9 @@ export function ownerRow(owner: PartyTotals): Row {
   return { party_id: owner.party, ...totalsFields(owner), contracts: owner.contracts };
 }
 
-export const OWNER_COLUMNS = Object.keys(ownerRow({ party: '', ...NO_COIN }));
-
 export function pointRow(recordTime: number, totals: Totals): Row {
   return { record_time: formatTime(recordTime), ...totalsFields(totals), contracts: totals.contracts };
 }
-
-export const HISTORY_COLUMNS = [...Object.keys(pointRow(0, NO_COIN)), 'partial'];
 
 /** A point that is off the step. */
 export function partialPointRow(recordTime: number, { unlocked, locked }: OwnerFacts): Row {
@@ -161,8 +149,6 @@ export function changeRow({ recordTime, before, after }: Change): Row {
   };
 }
 
-export const CHANGE_COLUMNS = Object.keys(changeRow({ recordTime: 0, before: NO_COIN, after: NO_COIN }));
-
 export function rankedRow(
   owner: PartyTotals,
   { rank, by, supply }: { readonly rank: number; readonly by: RankedBy; readonly supply: bigint },
@@ -178,8 +164,6 @@ const WHOLE = 10n ** 10n;
 function share(part: bigint, whole: bigint): string {
   return formatAmount(whole === 0n ? 0n : (2n * part * WHOLE + whole) / (2n * whole));
 }
-
-export const RANKED_COLUMNS = Object.keys(rankedRow({ party: '', ...NO_COIN }, { rank: 0, by: 'total', supply: 0n }));
 
 /** `skipped`: others of its migration before it were left out. */
 export function snapshotEvent(snapshot: Snapshot, { skipped }: { readonly skipped: boolean }): Row {

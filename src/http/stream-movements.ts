@@ -8,8 +8,8 @@ import { eventText } from './event-text.ts';
 
 /** What is read for one stream at a time, and the most that waits for it of what was read for all. */
 const MOVEMENTS_AT_ONCE = 128;
-/** What is read for all at a time. */
-const MOVEMENTS_OF_ALL_AT_ONCE = 512;
+/** What is read for all at a time: the balances of those that move the most are looked up once for all of it. */
+const MOVEMENTS_OF_ALL_AT_ONCE = 4_096;
 
 interface MovementText extends MovementPlace {
   readonly text: string;

@@ -7,6 +7,7 @@ import { readJsonBody } from './json-request.ts';
 import { type Cors, HttpFault, type Route, wrongValue } from './routing.ts';
 import type { StreamRequest } from './stream-events.ts';
 import { STREAM_LIMITS, type Streams } from './streams.ts';
+import { textsOf } from './table-routes.ts';
 
 const PATH = '/holdfast/v1/stream';
 
@@ -58,20 +59,16 @@ const STREAM_EVENTS_ASKED = ['snapshots', 'movements', 'movements,snapshots', 's
 /** Reads a request strictly, as those of the tables are. Throws a 400 that names the parameter. */
 function readQuery(c: Context): StreamRequest {
   const query = new URL(c.req.url).searchParams;
-  for (const [name, text] of query)
-    if (name !== 'owner' && name !== 'events' && name !== 'last_event_id')
-      throw wrongValue(name, text, 'no such parameter, only owner, events, last_event_id');
-  const once = (name: string): string => {
-    const [text = '', ...others] = query.getAll(name);
-    if (others.length > 0) throw wrongValue(name, others[0]!, 'it once, and it is given twice');
-    return text;
-  };
+  const texts = textsOf(['owner', 'events', 'last_event_id'], query, 'owner');
   const owners = query.getAll('owner');
   const { ownersMax } = STREAM_LIMITS;
   if (owners.length > ownersMax)
     throw new HttpFault(400, `owner: given ${owners.length} times, expected at most ${ownersMax}`);
-  const asked = query.has('events') ? once('events') : null;
-  return requestOf(c, { owners, asked, id: once('last_event_id') }, () => 'owner');
+  return requestOf(
+    c,
+    { owners, asked: texts.get('events') ?? null, id: texts.get('last_event_id') ?? null },
+    () => 'owner',
+  );
 }
 
 /** The same of a body. */

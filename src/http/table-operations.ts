@@ -36,6 +36,8 @@ function tableOperation<Shape extends z.ZodRawShape>({
   return { method, ...facts, answer: z.strictObject(answer).meta({ id: schema }) } as const;
 }
 
+const listOfRows = <Shape extends z.ZodRawShape>(fields: Shape) => z.array(z.strictObject(fields));
+
 const migration = { migration_id: int64('The migration of the snapshots.', 4) };
 
 const ofUpdates = { migration_id: int64('The migration of the updates.', 4) };
@@ -74,19 +76,17 @@ export const snapshots = tableOperation({
     dso: party.nullable().meta({ description: 'Whose coins count; null until one is known.' }),
     seeded_at: time('When the views began with the active contracts of a node.').nullable(),
     movements_since: movementsSince,
-    snapshots: z.array(
-      z.strictObject({
-        record_time: time('The time of the snapshot.'),
-        forced: z.boolean().meta({ description: 'Whether somebody asked for it; it lies outside of the grid then.' }),
-        owners: count('Owners with coin.'),
-        ...contracts,
-        unlocked: amount('The unlocked supply.'),
-        locked: amount('The locked supply.'),
-        total: amount('Both together.'),
-        changes_digest: digest('What changed since the snapshot of the grid before it'),
-        digest: digest('All that changed up to it'),
-      }),
-    ),
+    snapshots: listOfRows({
+      record_time: time('The time of the snapshot.'),
+      forced: z.boolean().meta({ description: 'Whether somebody asked for it; it lies outside of the grid then.' }),
+      owners: count('Owners with coin.'),
+      ...contracts,
+      unlocked: amount('The unlocked supply.'),
+      locked: amount('The locked supply.'),
+      total: amount('Both together.'),
+      changes_digest: digest('What changed since the snapshot of the grid before it'),
+      digest: digest('All that changed up to it'),
+    }),
     ...token,
   },
 });
@@ -99,7 +99,7 @@ export const owners = tableOperation({
   schema: 'Owners',
   answer: {
     ...snapshot,
-    owners: z.array(z.strictObject({ party_id: party, ...totals, ...contracts })),
+    owners: listOfRows({ party_id: party, ...totals, ...contracts }),
     ...token,
   },
 });
@@ -115,14 +115,12 @@ export const history = tableOperation({
     ...migration,
     party_id: party,
     every: z.string().meta({ description: 'The time between two points.', examples: ['1h'] }),
-    points: z.array(
-      z.strictObject({
-        ...at,
-        partial: z.literal(true).optional().meta({
-          description: 'Only of the last point, where its time is no multiple of `every`.',
-        }),
+    points: listOfRows({
+      ...at,
+      partial: z.literal(true).optional().meta({
+        description: 'Only of the last point, where its time is no multiple of `every`.',
       }),
-    ),
+    }),
   },
 });
 
@@ -136,14 +134,12 @@ export const changes = tableOperation({
   answer: {
     ...migration,
     party_id: party,
-    changes: z.array(
-      z.strictObject({
-        ...at,
-        change_unlocked: amount('Against the snapshot of the grid before it; may be negative.'),
-        change_locked: amount('The same of locked coin.'),
-        change_total: amount('Both together.'),
-      }),
-    ),
+    changes: listOfRows({
+      ...at,
+      change_unlocked: amount('Against the snapshot of the grid before it; may be negative.'),
+      change_locked: amount('The same of locked coin.'),
+      change_total: amount('Both together.'),
+    }),
     ...token,
   },
 });
@@ -159,14 +155,12 @@ export const top = tableOperation({
     by: z.enum(['total', 'unlocked', 'locked']),
     owners_total: count('Owners with coin.'),
     total: amount('The supply.'),
-    owners: z.array(
-      z.strictObject({
-        rank: z.int().positive(),
-        party_id: party,
-        ...totals,
-        share: amount('The amount that owners are ordered by, as a part of the supply; rounded half up.'),
-      }),
-    ),
+    owners: listOfRows({
+      rank: z.int().positive(),
+      party_id: party,
+      ...totals,
+      share: amount('The amount that owners are ordered by, as a part of the supply; rounded half up.'),
+    }),
     ...token,
   },
 });
@@ -185,24 +179,19 @@ export const movementAnswer = z
     unlocked: amount('After it.'),
     locked: amount('After it.'),
     total: amount('After it.'),
-    others: z.array(z.strictObject({ party_id: party, change_total: signed('The change of its total') })).meta({
+    others: listOfRows({ party_id: party, change_total: signed('The change of its total') }).meta({
       description: 'The first ten of the other owners whose totals the update changed, the largest change first.',
     }),
     others_count: count('Of all of them.'),
     minted: amount('What the update added to the supply.').nullable(),
     burned: amount('What it took from the supply.').nullable(),
-    legs: z
-      .union([
-        z.array(
-          z.strictObject({
-            side: z.enum(['sender', 'receiver']),
-            counterparty: z.string().nullable(),
-            amount: amount('Of the transfer.'),
-            reason: z.string().nullable(),
-          }),
-        ),
-        z.null(),
-      ])
+    legs: listOfRows({
+      side: z.enum(['sender', 'receiver']),
+      counterparty: z.string().nullable(),
+      amount: amount('Of the transfer.'),
+      reason: z.string().nullable(),
+    })
+      .nullable()
       .meta({ description: 'What the ledger says of it; null where it says nothing.' }),
   })
   .meta({ id: 'Movement' });
@@ -256,21 +245,19 @@ const statement = tableOperation({
     party_id: party,
     movements_since: movementsSince,
     every: z.string().meta({ description: 'The length of a period.', examples: ['1d'] }),
-    periods: z.array(
-      z.strictObject({
-        from: time('Where it begins: what counts then is in the opening.'),
-        to: time('Where it ends.'),
-        opening: amount('The total at `from`: the closing of the period before.'),
-        received: amount('Of updates that raised the total.'),
-        sent: amount('Of updates that lowered it.'),
-        locked_change: signed('The change of locked coin'),
-        closing: amount('The opening, with what was received and without what was sent.'),
-        movements: count('Updates that changed what the owner has.'),
-        average_total: amount('The total on average over time; rounded half up.'),
-        minted: amount('Of what was received, what the supply gained.').nullable(),
-        burned: amount('Of what was sent, what the supply lost.').nullable(),
-      }),
-    ),
+    periods: listOfRows({
+      from: time('Where it begins: what counts then is in the opening.'),
+      to: time('Where it ends.'),
+      opening: amount('The total at `from`: the closing of the period before.'),
+      received: amount('Of updates that raised the total.'),
+      sent: amount('Of updates that lowered it.'),
+      locked_change: signed('The change of locked coin'),
+      closing: amount('The opening, with what was received and without what was sent.'),
+      movements: count('Updates that changed what the owner has.'),
+      average_total: amount('The total on average over time; rounded half up.'),
+      minted: amount('Of what was received, what the supply gained.').nullable(),
+      burned: amount('Of what was sent, what the supply lost.').nullable(),
+    }),
   },
 });
 
@@ -284,7 +271,7 @@ const allMovements = tableOperation({
   answer: {
     ...ofUpdates,
     movements_since: movementsSince,
-    movements: z.array(z.strictObject({ party_id: party, ...movementAnswer.shape })),
+    movements: listOfRows({ party_id: party, ...movementAnswer.shape }),
     ...token,
   },
 });
@@ -307,17 +294,15 @@ const locks = tableOperation({
         '30d': amount('Within 30 days.'),
       })
       .meta({ description: 'What unlocks soon; each contains the one before. Expired locks are in none.' }),
-    locks: z.array(
-      z.strictObject({
-        contract_id: z.string(),
-        amount: amount('The initial amount.'),
-        expires_at: time('When the lock expires.').nullable(),
-        holders: z.array(party),
-        context: z.string().nullable().meta({ description: 'What the lock is for (optContext).' }),
-        created_at: time('When the contract was created.'),
-        expired: z.boolean().meta({ description: 'Whether it had expired at the snapshot. The coin is still locked.' }),
-      }),
-    ),
+    locks: listOfRows({
+      contract_id: z.string(),
+      amount: amount('The initial amount.'),
+      expires_at: time('When the lock expires.').nullable(),
+      holders: z.array(party),
+      context: z.string().nullable().meta({ description: 'What the lock is for (optContext).' }),
+      created_at: time('When the contract was created.'),
+      expired: z.boolean().meta({ description: 'Whether it had expired at the snapshot. The coin is still locked.' }),
+    }),
     ...token,
   },
 });
@@ -348,9 +333,15 @@ export const balances: TableOperation = tableOperation({
   schema: 'Balances',
   answer: {
     ...ofUpdates,
-    balances: z.array(z.strictObject({ at: time('The time asked for.'), party_id: party, ...totals })),
+    balances: listOfRows({ at: time('The time asked for.'), party_id: party, ...totals }),
   },
 });
+
+/** The fields of a row, in order. */
+export function columnsOf({ answer }: TableOperation): readonly string[] {
+  const rows = Object.values(answer.shape).find((field) => field instanceof z.ZodArray);
+  return Object.keys(rows === undefined ? answer.shape : (rows.element as z.ZodObject).shape);
+}
 
 /** Every table of the area that is asked for by a GET: routes, requests, the document and the names in /metrics follow from this list. */
 export const TABLE_OPERATIONS: readonly TableOperation[] = [

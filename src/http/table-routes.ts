@@ -19,7 +19,7 @@ import type { HoldingsDeps } from './holdings-operations.ts';
 import { type ServedLimits, validated } from './json-operation.ts';
 import { readJsonBody } from './json-request.ts';
 import { type Cors, type Route, throwAsHttpFault, wrongValue } from './routing.ts';
-import { balances, TABLE_OPERATIONS, type TableOperation } from './table-operations.ts';
+import { balances, columnsOf, TABLE_OPERATIONS, type TableOperation } from './table-operations.ts';
 
 export interface TableDeps extends Pick<HoldingsDeps, 'answers' | 'holdAnswer' | 'limits'> {
   readonly logger: Logger;
@@ -33,12 +33,13 @@ export function tableRoutes(deps: TableDeps, cors: Cors): readonly Route[] {
 function tableRoute(operation: TableOperation, deps: TableDeps, cors: Cors): Route {
   const { method, path, table } = operation;
   const { answers, holdAnswer, limits, logger } = deps;
+  const columns = columnsOf(operation);
   const handle = async (c: Context): Promise<Response> => {
     const url = new URL(c.req.url);
     const { question, form, all } = await readTableRequest(operation, c, { query: url.searchParams, limits });
     const ask = (question: TableQuestion, as: TableForm): Promise<TableText> =>
       answers.table(question, as, () => c.req.raw.signal).catch(throwAsHttpFault);
-    const answer = await ask(question, form);
+    const answer = await ask(question, form === 'json' ? form : { columns, header: true });
     const shared = cors.headers(c);
     const headers: Readonly<Record<string, string>> = {
       ...shared,
@@ -48,7 +49,9 @@ function tableRoute(operation: TableOperation, deps: TableDeps, cors: Cors): Rou
     if (isKnown(headers.ETag, c.req.header('if-none-match'))) return new Response(null, { status: 304, headers });
     holdAnswer(c, answer.text);
     const following = ({ next }: TableText) =>
-      next === null ? null : ask(nextQuestion(question, next), form === 'json' ? 'json rows' : 'csv rows');
+      next === null
+        ? null
+        : ask(nextQuestion(question, next), form === 'json' ? 'json rows' : { columns, header: false });
     const body = all ? inParts(answer, following, { answer: table, logger }) : answer.text;
     return new Response(body, { headers: { ...headers, ...bodyHeaders(answer, form) } });
   };
@@ -93,13 +96,13 @@ async function readTableRequest(
   return { question: question as unknown as TableQuestion, form, all: limit === 'all' };
 }
 
-/** The given parameters by name, each once, and only known ones. */
-function textsOf(known: readonly string[], query: URLSearchParams): Map<string, string> {
+/** The given parameters by name, each once but for one, and only known ones. */
+export function textsOf(known: readonly string[], query: URLSearchParams, repeatable = 'kind'): Map<string, string> {
   const texts = new Map<string, string>();
   for (const [name, text] of query) {
     if (!known.includes(name)) throw wrongValue(name, text, `no such parameter, only ${known.join(', ')}`);
     const before = texts.get(name);
-    if (before !== undefined && name !== 'kind') throw wrongValue(name, text, 'it once, and it is given twice');
+    if (before !== undefined && name !== repeatable) throw wrongValue(name, text, 'it once, and it is given twice');
     texts.set(name, before === undefined ? text : `${before},${text}`);
   }
   return texts;

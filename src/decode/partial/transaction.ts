@@ -68,9 +68,8 @@ const [UPDATE_ID, MIGRATION_ID, RECORD_TIME, SYNCHRONIZER_ID, REASSIGNMENT, ROOT
 const event = new Members(['event_type', 'contract_id', 'template_id', 'package_name', 'child_event_ids', 'consuming']);
 const [EVENT_TYPE, CONTRACT_ID, TEMPLATE_ID, PACKAGE_NAME, CHILD_EVENT_IDS, CONSUMING] = [0, 1, 2, 3, 4, 5];
 
-/** What is also used of an exercise that may be an EventLog event: too few are for `event` to look for it. */
-const logged = new Members(['choice', 'choice_argument', 'acting_parties', 'interface_id']);
-const [CHOICE, ARGUMENT, ACTING_PARTIES, INTERFACE_ID] = [0, 1, 2, 3];
+/** Of an exercise that may be an EventLog event: too few are for `event` to look for it. */
+const choice = new Members(['choice']);
 
 /** Larger transactions are rare, and comparing each id with the others would cost more than to parse them in full. */
 const EVENTS_MAX = 256;
@@ -267,15 +266,15 @@ function readEvents(member: number): boolean {
 function eventOf(i: number): Wire | null {
   if (event.is(EVENT_TYPE, CREATED)) {
     const template_id = event.parsed(TEMPLATE_ID, names);
-    if (mayBeOurs(template_id)) return JSON.parse(BYTES.toString('utf8', valueStart(i), valueEnd(i))) as Wire;
-    return { event_type: 'created_event', template_id };
+    return mayBeOurs(template_id) ? parsedEvent(i) : { event_type: 'created_event', template_id };
   }
   if (!event.is(EVENT_TYPE, EXERCISED) || !event.isThere(CHILD_EVENT_IDS)) return null;
   if (!tree.addChildren(event.start(CHILD_EVENT_IDS))) return null;
   if (event.is(CONSUMING, FALSE)) {
-    const unused = { event_type: 'exercised_event', consuming: false };
-    const package_name = event.parsed(PACKAGE_NAME, names);
-    return mayBeEventLog(package_name) ? eventLogOf(i, { ...unused, package_name }) : unused;
+    const mayBeLog = mayBeEventLog(event.parsed(PACKAGE_NAME, names));
+    if (mayBeLog && !choice.read(i + 1, memberEnd(i))) return null;
+    const isLog = mayBeLog && choice.parsed(0, names) === EVENT_LOG_CHOICE;
+    return isLog ? parsedEvent(i) : { event_type: 'exercised_event', consuming: false };
   }
   const template_id = event.parsed(TEMPLATE_ID, names);
   if (!mayBeOurs(template_id)) return { event_type: 'exercised_event', template_id };
@@ -288,14 +287,7 @@ function eventOf(i: number): Wire | null {
   };
 }
 
-function eventLogOf(i: number, unused: Wire): Wire | null {
-  if (!logged.read(i + 1, memberEnd(i))) return null;
-  if (logged.parsed(CHOICE, names) !== EVENT_LOG_CHOICE) return unused;
-  return {
-    ...unused,
-    choice: EVENT_LOG_CHOICE,
-    choice_argument: logged.parsed(ARGUMENT),
-    acting_parties: logged.parsed(ACTING_PARTIES),
-    interface_id: logged.parsed(INTERFACE_ID, names),
-  };
+/** An indexed member as a whole. */
+function parsedEvent(i: number): Wire {
+  return JSON.parse(BYTES.toString('utf8', valueStart(i), valueEnd(i)));
 }

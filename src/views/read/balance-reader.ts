@@ -1,6 +1,6 @@
 import type { BalanceFacts, BalanceLookup, BalancesLookup } from '../../holdings/balance-facts.ts';
 import type { Amounts, Period, StatementLookup } from '../../holdings/movement-facts.ts';
-import { createStatement } from '../../holdings/statement.ts';
+import { statementOf } from '../../holdings/statement.ts';
 import { type Moment, type MovementReader, NOTHING, sumOf, totalOf } from './movement-reader.ts';
 import type { AccountReader, VersionReader } from './owner-versions.ts';
 import { type RowBudget, requireUnbounded } from './stored-snapshots.ts';
@@ -60,14 +60,13 @@ export function createBalanceReader({
       const [after, end] = [momentAt(migrationId, from), momentAt(migrationId, ends.at(-1)!)];
       const isSupplyKnown = !movements.isLimited();
       const opening = account === undefined ? 0n : totalOf(balancesOf(account)(after));
-      const { add, periods } = createStatement({ opening, from, ends, isSupplyKnown });
-      if (account === undefined) return periods();
-      const to = { ...end, no: Math.min(end.no, untilNo) };
-      for (const movement of ownMovements(account, { after, to, order: 'asc' })) {
+      const range = { after, to: { ...end, no: Math.min(end.no, untilNo) }, order: 'asc' } as const;
+      const found = account === undefined ? [] : ownMovements(account, range);
+      const booked = Iterator.from(found).map((movement) => {
         const isAsked = isSupplyKnown && totalOf(movement.change) !== 0n;
-        add({ ...movement, supplyChange: isAsked ? sumOf(movements.changesOf(movement)) : null });
-      }
-      return periods();
+        return { ...movement, supplyChange: isAsked ? sumOf(movements.changesOf(movement)) : null };
+      });
+      return statementOf(booked, { opening, from, ends, isSupplyKnown });
     },
   };
 }

@@ -4,7 +4,7 @@ import { coinContent } from '../../ledger/coin.ts';
 import { idText, type StoredId } from '../../ledger/ledger-ids.ts';
 import { epochsUp } from '../store/account-epochs.ts';
 import { type CoinRow, coinTerms } from '../store/stored-rows.ts';
-import { type Account, createAccountReader } from './owner-versions.ts';
+import type { Account, AccountReader } from './owner-versions.ts';
 import type { StoredSnapshot } from './stored-snapshots.ts';
 
 /**
@@ -35,8 +35,7 @@ const ID = "CASE typeof(contract_id) WHEN 'blob' THEN lower(hex(contract_id)) EL
  * Reads pages. Contracts are ordered by created_at, then contract id; all coins of an update have one created_at, so whole
  * groups of equal times are read, and then sorted by id.
  */
-export function createPageReader(db: Database) {
-  const accounts = createAccountReader(db);
+export function createPageReader(db: Database, accounts: AccountReader) {
   const readEpochs = createEpochReader(db);
   const held = db.prepare<[number, number, number, number], Entry>(
     `SELECT created_at AS createdAt, no FROM held h

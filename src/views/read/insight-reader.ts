@@ -14,15 +14,7 @@ import {
   type Totals,
 } from '../../holdings/facts.ts';
 import { multiplesWithin } from '../../holdings/snapshot-grid.ts';
-import {
-  type Account,
-  type AccountReader,
-  createAccountReader,
-  createVersionReader,
-  rankOwners,
-  type Version,
-  type VersionReader,
-} from './owner-versions.ts';
+import { type Account, type AccountReader, rankOwners, type Version, type VersionReader } from './owner-versions.ts';
 import {
   BEGINNING,
   createGridReader,
@@ -39,7 +31,7 @@ import {
 /** Readers of the facts of tables and streams. A stream event needs a few rows per named owner. */
 export function createInsightReaders(
   db: Database,
-  snapshots: SnapshotReader,
+  { snapshots, accounts, versions }: { snapshots: SnapshotReader; accounts: AccountReader; versions: VersionReader },
 ): ReadKinds<keyof TableFactKinds | keyof StreamFactKinds> {
   const last = prepareSnapshots<[]>(db, 'WHERE no = (SELECT max(no) FROM snapshot)');
   // `? + 0`: see views/store/database.ts.
@@ -54,8 +46,6 @@ export function createInsightReaders(
   const timeReached = db
     .prepare<[bigint], number | null>('SELECT time_reached FROM migration WHERE migration_id = ? + 0')
     .pluck();
-  const accounts = createAccountReader(db);
-  const versions = createVersionReader(db);
   const gridOf = createGridReader(db);
 
   function gridIn(migrationId: number): SealedGrid | null {

@@ -285,12 +285,10 @@ export function createMovementReader(
     const balances = new Map<number, ReturnType<typeof balancesOf>>();
     const found: Movement[] = [];
     let { interval } = end;
-    let epoch: number | null = null;
     for (const row of updatesDown.iterate(beginNo, Math.min(end.no, last?.updateNo ?? untilNo), migrationId)) {
       const { updateNo, countedAt } = row;
-      if (countedAt <= interval.begin) [interval, epoch] = [intervalAt(migrationId, countedAt), null];
-      epoch ??= epochOf(row, interval);
-      // Without one, nothing moved.
+      if (countedAt <= interval.begin) interval = intervalAt(migrationId, countedAt);
+      const epoch = epochOf(row, interval);
       if (epoch === null) continue;
       const changes = [...changesOf({ ...row, epoch })];
       if (!changes.some(({ change }) => isListed(change, lookup))) continue;

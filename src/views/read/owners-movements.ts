@@ -89,14 +89,19 @@ export function createOwnersMovementReader(
     const budget = streamBudget(given);
     const found: OwnersMovement[] = [];
     const balances = new Map<number, Amounts>();
-    for (let next = begin(lookup, budget); next.length > 0; ) {
-      const { own: update } = next.reduce((first, each) => (each.own.updateNo < first.own.updateNo ? each : first));
+    /** The last one first. */
+    const next = begin(lookup, budget).sort((a, b) => b.own.updateNo - a.own.updateNo);
+    while (next.length > 0) {
+      const update = next.at(-1)!.own;
       const { updateNo } = update;
+      const moving = new Map<number, NextOfAccount>();
+      while (next.at(-1)?.own.updateNo === updateNo) {
+        const each = next.pop()!;
+        moving.set(each.account.no, each);
+      }
       // A byte for each account at least.
       takeRows(budget, update.accounts.length);
       const effects = movements.effectsOf(update);
-      const isMoving = ({ own }: NextOfAccount): boolean => own.updateNo === updateNo;
-      const moving = new Map(next.filter(isMoving).map((each) => [each.account.no, each]));
       for (const [place, { account, change }] of effects.moved.entries()) {
         const each = moving.get(account.no);
         if (each === undefined || (updateNo === from.updateNo && place < from.place)) continue;
@@ -106,9 +111,11 @@ export function createOwnersMovementReader(
         found.push({ ...movements.complete(update, effects, { place, after }), migrationId: each.migrationId });
         if (found.length === rows) return found;
       }
-      next = next.flatMap((each) =>
-        isMoving(each) ? nextOf(each, { after: updateNo, until, firstEpoch: each.own.epoch }, budget) : each,
-      );
+      for (const each of moving.values())
+        for (const later of nextOf(each, { after: updateNo, until, firstEpoch: each.own.epoch }, budget)) {
+          const isAfter = (at: number): boolean => next[at]!.own.updateNo > later.own.updateNo;
+          next.splice(lastOf({ first: -1, end: next.length }, isAfter) + 1, 0, later);
+        }
     }
     return found;
   }

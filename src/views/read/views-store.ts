@@ -110,7 +110,7 @@ export function createFactsReader(db: Database) {
    */
   const cachedOwners = new Map<string, OwnerFacts>();
   // The event loop, which has no statement that scans, never reads a page.
-  const readPage = lazy(() => createPageReader(db));
+  const readPage = lazy(() => createPageReader(db, accounts));
   const readLocks = lazy(() => createLockReader(db, { accounts, versions }));
   const movements = lazy(() => createMovementReader(db, { accounts, versions }));
   const ownersMovements = lazy(() => createOwnersMovementReader(db, { accounts, movements: movements() }));
@@ -173,7 +173,7 @@ export function createFactsReader(db: Database) {
       const snapshot = snapshots.find(lookup.snapshot);
       return snapshot === null ? { found: 'no snapshot' } : readPage()(snapshot, lookup);
     }),
-    ...createInsightReaders(db, snapshots),
+    ...createInsightReaders(db, { snapshots, accounts, versions }),
     'update history': ({ migrationId }) => movements().history(migrationId),
     movements: unbounded((lookup) => movements().movements(lookup)),
     'last update': () => ownersMovements().lastUpdateNo(),
