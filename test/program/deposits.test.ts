@@ -9,7 +9,7 @@ import { soakCount } from '../support/program/soak.ts';
 import { spawnTied } from '../support/program/tied-process.ts';
 import { linesOf } from '../support/views/replayed.ts';
 
-const ROUNDS = soakCount(4);
+const ROUNDS = soakCount(3);
 const UPDATES_PER_ROUND = 120;
 const DEPOSITS_PER_ROUND = 80;
 const CLIENTS_PER_SERVICE = 3;

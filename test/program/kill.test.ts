@@ -16,7 +16,7 @@ const KILLS = soakCount(3);
 const KILLS_PER_DIRECTORY = 3;
 const TIMEOUT_MS = 300_000;
 /** Those that are killed close and clear epochs. */
-const preload = preloadSmallEpochs(300);
+const preload = preloadSmallEpochs(200);
 
 const directory = temporaryDirectory();
 afterAll(() => directory[Symbol.dispose]());
@@ -32,7 +32,7 @@ let undisturbedMs = 0;
  * migrations is written in the Ledger API's form, with imports of several creates and repairs that share their time.
  */
 function writeFeed(): string[] {
-  const large = { updates: 1_000, owners: 150, activeTarget: 700, roundEvery: 50, importCreatesMax: 8 };
+  const large = { updates: 600, owners: 150, activeTarget: 500, roundEvery: 50, importCreatesMax: 8 };
   const options = { ...large, migrations: 2, synchronizers: 2, shares: { repair: 0.1 } };
   const items = [...randomLedger(oddLedger(4_711, options))];
   const migrationId = Math.max(...items.map((item) => item.migrationId));

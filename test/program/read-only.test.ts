@@ -19,7 +19,7 @@ import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { linesOf, replayInto, TEN_MINUTES_US } from '../support/views/replayed.ts';
 
 const PROCESSES = 3;
-const PARTS = 3;
+const PARTS = 2;
 /** Enough connections that none of the processes is left out by chance. */
 const QUESTIONS = 40;
 const options = { updates: 600, owners: 40, activeTarget: 150, synchronizers: 1, shares: { wideAmount: 0 } };

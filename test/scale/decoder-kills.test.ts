@@ -8,7 +8,7 @@ import { spawnMember } from '../support/scale/members.ts';
 
 const { addresses } = inject('kafka');
 const PARTITIONS = 3;
-const USUAL = 4;
+const USUAL = 2;
 const KILLS = soakCount(USUAL);
 const SEED = KILLS === USUAL ? 1 : Date.now() % 1_000_000;
 const PIECE_ROWS = 10;

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import {
   ALICE,
   breaches,
@@ -21,6 +21,7 @@ let dashboard: Dashboard;
 beforeAll(async () => {
   dashboard = await startDashboard();
 });
+afterEach(() => dashboard.closePages());
 afterAll(async () => await dashboard?.[Symbol.asyncDispose]());
 
 async function backgroundOf(page: Page): Promise<string> {
@@ -69,7 +70,6 @@ it.each([
   }
   expect(await breaches(page)).toEqual([]);
   expect(faults).toEqual([]);
-  await page.context().close();
 });
 
 const shown = (time: unknown): string =>

@@ -19,6 +19,8 @@ export interface Dashboard extends AsyncDisposable {
   readonly origin: string;
   /** A page in a browser of its own, watched from the start. */
   open(path: string, options?: BrowserContextOptions): Promise<Opened>;
+  /** Ends all that are open, which would follow the service on and on. */
+  closePages(): Promise<void>;
   /** The answer of a GET, or of a POST of the body. */
   answer<Answer>(path: string, body?: object): Promise<Answer>;
   /** The ids of a party's contracts at the newest snapshot, or as the fields of the request say. */
@@ -54,6 +56,7 @@ export async function startDashboard(): Promise<Dashboard> {
   return {
     origin,
     open: (path, options) => openPage(browser, `${origin}${path}`, options),
+    closePages: () => closePages(browser),
     answer,
     async contractsOf(party, fields = {}) {
       const snapshot = { migration_id: 0, record_time: '2199-01-01T00:00:00Z', record_time_match: 'at_or_before' };
@@ -74,6 +77,10 @@ export async function openPage(browser: Browser, url: string, options: BrowserCo
   await page.goto(url);
   await settled(page);
   return { page, ...watched };
+}
+
+export async function closePages(browser: Browser): Promise<void> {
+  await Promise.all(browser.contexts().map((context) => context.close()));
 }
 
 const WAIT_MAX_MS = 60_000;
@@ -101,7 +108,7 @@ const FURTHER_ROWS = 'tbody tr:nth-child(n+4)';
 
 /** The violations that axe finds, by rule and element. */
 export async function breaches(page: Page, options: object = {}): Promise<string[]> {
-  await page.evaluate(axe.source);
+  if (!(await page.evaluate('"axe" in window'))) await page.evaluate(axe.source);
   const { violations } = (await page.evaluate(
     `axe.run({ exclude: [[${JSON.stringify(FURTHER_ROWS)}]] }, ${JSON.stringify(options)})`,
   )) as {

@@ -1,6 +1,6 @@
 import { createWriteStream, readFileSync, writeFileSync } from 'node:fs';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { party } from '../../fixtures/names.ts';
 import { launchBrowser } from '../../test/support/http/browser.ts';
 import { fixture } from '../../test/support/http/expected-answers.ts';
@@ -9,7 +9,7 @@ import { freePorts } from '../../test/support/program/free-ports.ts';
 import { freshDirectory } from '../../test/support/program/fresh-directory.ts';
 import { freshScan } from '../../test/support/scan/fresh-scan.ts';
 import { scanLedger } from '../../test/support/scan/ledger.ts';
-import { card, openPage } from './dashboard.ts';
+import { card, closePages, openPage } from './dashboard.ts';
 
 const STORY = fixture('story.scan.ndjson');
 const LINES = readFileSync(STORY, 'utf8').trim().split('\n');
@@ -21,6 +21,7 @@ let browser: Browser;
 beforeAll(async () => {
   browser = await launchBrowser();
 });
+afterEach(() => closePages(browser));
 afterAll(async () => await browser?.close());
 
 const data = (): string[] => ['--data', directory.at('data')];

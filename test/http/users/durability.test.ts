@@ -4,7 +4,7 @@ import { type Program, startProgram } from '../../support/program/program.ts';
 import { soakCount } from '../../support/program/soak.ts';
 import { temporaryDirectory } from '../../support/program/temporary-directory.ts';
 
-const KILLS = soakCount(3);
+const KILLS = soakCount(2);
 const WRITERS = 4;
 
 interface Running {

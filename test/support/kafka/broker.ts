@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { accepts } from '../program/accepts.ts';
+import { classArchive } from '../program/class-archive.ts';
 import { freePorts } from '../program/free-ports.ts';
 import { spawnTied, type TiedProcess } from '../program/tied-process.ts';
 import { type Certificates, createCertificates } from './certificates.ts';
@@ -80,7 +81,9 @@ export async function startBroker(options: BrokerOptions = {}): Promise<Broker> 
   };
   await writeFile(properties, serverProperties(directory, addresses, cluster.controller, certificates, options));
   await format(jars, properties, cluster.id);
-  const java = { jars, heapMb: options.heapMb ?? 384, flags: options.isMeasured === true ? [] : [QUICK_START] };
+  const archive = classArchive(jars, 'broker');
+  const flags = options.isMeasured === true ? [] : [QUICK_START, ...archive.flags];
+  const java = { jars, heapMb: options.heapMb ?? 384, flags };
 
   let running = await launch(java, properties, plain!);
   return {
@@ -94,7 +97,7 @@ export async function startBroker(options: BrokerOptions = {}): Promise<Broker> 
       running = await launch(java, properties, plain!);
     },
     [Symbol.asyncDispose]: async () => {
-      await running.kill();
+      await (archive.isMissing && running.isAlive() ? running.end() : running.kill());
       await rm(directory, { recursive: true, force: true });
     },
   };

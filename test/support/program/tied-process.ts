@@ -8,6 +8,8 @@ export interface TiedProcess {
   isAlive(): boolean;
   /** SIGKILL: what a power cut is to those that it served. */
   kill(): Promise<void>;
+  /** SIGTERM. */
+  end(): Promise<void>;
 }
 
 /** Two waits of a shell: for the end of the process, and for that of the pipe that only we hold, which kills the process. */
@@ -31,6 +33,10 @@ export async function spawnTied(
     isAlive: () => shell.exitCode === null && shell.signalCode === null,
     async kill() {
       shell.stdin.end();
+      await exited;
+    },
+    async end() {
+      process.kill(pid, 'SIGTERM');
       await exited;
     },
   };

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { PostgresSettings } from '../../../src/scale/postgres-settings.ts';
 import { accepts } from '../program/accepts.ts';
+import { classArchive } from '../program/class-archive.ts';
 import type { Ended } from '../program/command.ts';
 import { freePorts } from '../program/free-ports.ts';
 import { spawnTied, type TiedProcess } from '../program/tied-process.ts';
@@ -14,6 +15,7 @@ const run = promisify(execFile);
 const ROOT = resolve(import.meta.dirname, '../../..');
 const START_TIMEOUT_MS = 90_000;
 const FRAMEWORK_HEAP_MB = 64;
+const QUICK_START = '-XX:TieredStopAtLevel=1';
 const HOST = '127.0.0.1';
 
 /** With their heaps in megabytes, but for that of the task manager. */
@@ -96,10 +98,10 @@ export async function startFlink(options: FlinkOptions = {}): Promise<FlinkClust
     'admin.enableServer=false',
   ]);
   const env = { ...process.env, FLINK_CONF_DIR: folder, FLINK_LIB_DIR: jars };
-  const toolFlags = ['-Xmx192m', '-XX:TieredStopAtLevel=1'];
+  const toolFlags = ['-Xmx192m', QUICK_START];
   // The scripts that PyPI's distribution lacks.
   for (const [name, main] of Object.entries(TOOLS)) {
-    const words = javaCommand(main, jars, toolFlags).map((word) => `'${word}'`);
+    const words = javaCommand(main, jars, [...toolFlags, ...classArchive(jars, name).flags]).map((word) => `'${word}'`);
     await write(join('bin', name), ['#!/bin/sh', `exec ${words.join(' ')} "$@"`], 0o700);
   }
   const toolEnv = { ...env, PATH: `${join(folder, 'bin')}:${process.env.PATH}` };
@@ -110,7 +112,7 @@ export async function startFlink(options: FlinkOptions = {}): Promise<FlinkClust
     const [heapMb, main, ...args] = PROCESSES[name];
     const flags = [
       `-Xmx${name === 'taskManager' ? taskHeapMb + FRAMEWORK_HEAP_MB : heapMb}m`,
-      ...(isMeasured ? [] : ['-XX:TieredStopAtLevel=1']),
+      ...(isMeasured ? [] : [QUICK_START, ...classArchive(jars, name).flags]),
     ];
     const where = name === 'zooKeeper' ? [join(folder, 'zoo.cfg')] : ['-c', folder];
     const child = await spawnTied([...javaCommand(main, jars, flags), ...where, ...args], env);
@@ -147,7 +149,11 @@ export async function startFlink(options: FlinkOptions = {}): Promise<FlinkClust
       return stdout.trim();
     },
     async [Symbol.asyncDispose]() {
-      await Promise.all([...running.keys()].map(kill));
+      await Promise.all(
+        [...running].map(([name, child]) =>
+          child.isAlive() && classArchive(jars, name).isMissing ? child.end() : child.kill(),
+        ),
+      );
       await rm(folder, { recursive: true, force: true });
     },
   };
