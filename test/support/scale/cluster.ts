@@ -98,12 +98,6 @@ export async function startFlink(options: FlinkOptions = {}): Promise<FlinkClust
     'admin.enableServer=false',
   ]);
   const env = { ...process.env, FLINK_CONF_DIR: folder, FLINK_LIB_DIR: jars };
-  const toolFlags = ['-Xmx192m', QUICK_START];
-  // The scripts that PyPI's distribution lacks.
-  for (const [name, main] of Object.entries(TOOLS)) {
-    const words = javaCommand(main, jars, [...toolFlags, ...classArchive(jars, name).flags]).map((word) => `'${word}'`);
-    await write(join('bin', name), ['#!/bin/sh', `exec ${words.join(' ')} "$@"`], 0o700);
-  }
   const toolEnv = { ...env, PATH: `${join(folder, 'bin')}:${process.env.PATH}` };
   const running = new Map<FlinkProcess, TiedProcess>();
   const url = `http://${HOST}:${rest}`;
@@ -127,8 +121,18 @@ export async function startFlink(options: FlinkOptions = {}): Promise<FlinkClust
     }
   }
 
-  function ended(file: string, args: readonly string[], more: NodeJS.ProcessEnv = {}): Promise<Ended> {
-    return new Promise((resolve) =>
+  /** The scripts that PyPI's distribution lacks. */
+  async function writeTools(): Promise<void> {
+    for (const [name, main] of Object.entries(TOOLS)) {
+      const flags = ['-Xmx192m', QUICK_START, ...classArchive(jars, name).flags];
+      const words = javaCommand(main, jars, flags).map((word) => `'${word}'`);
+      await write(join('bin', name), ['#!/bin/sh', `exec ${words.join(' ')} "$@"`], 0o700);
+    }
+  }
+
+  async function ended(file: string, args: readonly string[], more: NodeJS.ProcessEnv = {}): Promise<Ended> {
+    await writeTools();
+    return await new Promise((resolve) =>
       execFile(file, args, { env: { ...toolEnv, ...more } }, (error, stdout, stderr) =>
         resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
       ),
