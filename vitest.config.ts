@@ -11,8 +11,10 @@ const KAFKA_TESTS = [
 ];
 /** Tests that leave nothing behind in their process: a worker runs one file after the other. */
 const UNIT_TESTS = [
-  'test/{decode,holdings,ledger,users,views}/**/*.test.ts',
+  'test/{cli,config,decode,deploy,holdings,ledger,scripts,users,views}/**/*.test.ts',
   'test/http/{,hostile/,users/}*.test.ts',
+  // Tests of streams have a process each.
+  'test/http/insight/!(stream*).test.ts',
   'test/feed/{file,ledger-api,scan}/*.test.ts',
 ];
 
