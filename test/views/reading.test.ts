@@ -16,6 +16,9 @@ import { openEventLoopStore, openViewsStore } from '../../src/views/read/views-s
 import { NO_EPOCHS } from '../../src/views/store/account-epochs.ts';
 import { fixture, readExpected } from '../support/http/expected-answers.ts';
 import { makeDataDirectory } from '../support/http/holdings-service.ts';
+import { parseLedger, partyOf } from '../support/ledger/parse-ledger.ts';
+import { temporaryDirectory } from '../support/program/temporary-directory.ts';
+import { linesOf, replayInto } from '../support/views/replayed.ts';
 
 const store = openViewsStore(await makeDataDirectory([fixture('story.scan.ndjson')]));
 afterAll(() => store[Symbol.dispose]());
@@ -102,6 +105,26 @@ describe("the store of a server's event loop", () => {
     await expect(store.facts({ kind: 'page', ...page })).rejects.toBe(NOT_BOUNDED);
     await expect(store.facts({ kind: 'snapshots' })).rejects.toBe(NOT_BOUNDED);
     expect(await store.facts({ kind: 'last migration' })).toBe(0);
+  });
+
+  test('refuses fees of an owner in many epochs, whose reading it leaves off, and continues', async () => {
+    using directory = temporaryDirectory();
+    const coins = Array.from({ length: 60 }, (_, i) => `00:01:${String(i).padStart(2, '0')} =u${i} : +c${i} alice 5`);
+    const feed = directory.writeLines(
+      'feed.ndjson',
+      linesOf(parseLedger([...coins, '00:11 =last : +x bob 1'].join('\n')), 'scan'),
+    );
+    await replayInto(directory.at('data'), [feed], { batchEventsMax: 1, epochEvents: 1, chunkBytes: 64 });
+    using store = openEventLoopStore(directory.at('data'));
+    const fees = (owner: string) =>
+      store.facts({ kind: 'owners', snapshot: newest, owners: [partyOf(owner)], round: 10n ** 9n });
+    for (let turn = 0; turn < 3; turn++) {
+      await expect(fees('alice')).rejects.toBe(NOT_BOUNDED);
+      // The transaction ends with the turn, which it cannot where a statement is still open.
+      await nextTurn();
+      expect((await fees('bob')).owners).toHaveLength(1);
+      await nextTurn();
+    }
   });
 
   test('may be closed in the middle of a turn', async () => {

@@ -86,7 +86,8 @@ export function createMovementReader(
     `SELECT migration_id AS migrationId, time_reached AS timeReached, movements_since AS movementsSince, directory_id AS store,
        (SELECT max(record_time) FROM snapshot s WHERE s.migration_id = m.migration_id) AS sealedTo,
        coalesce(seeded_at,
-         (SELECT first_time - 1 FROM synchronizer s WHERE s.migration_id = m.migration_id ORDER BY no LIMIT 1)) AS begin
+         (SELECT first_time - 1 FROM synchronizer WHERE no =
+         (SELECT min(no) FROM synchronizer s WHERE s.migration_id = m.migration_id))) AS begin
      FROM migration m JOIN setting WHERE update_time IS NOT NULL
      AND migration_id = coalesce(? + 0, (SELECT max(migration_id) FROM migration WHERE update_time IS NOT NULL))`,
   );

@@ -234,15 +234,21 @@ function createExpiredReader(db: Database) {
     budget: RowBudget,
   ): NonNullable<OwnerFacts['expired']> => {
     const nos: number[] = [];
-    const add = (rows: Iterable<[number, number | null]>): void => {
-      takeRows(budget);
-      for (const [no, isExpired] of rows) {
+    function* rows(): Generator<[no: number, isExpired: number | null]> {
+      for (const epoch of epochsUp(epochs, 0, last)) {
         takeRows(budget);
-        if (isExpired === 1) nos.push(no);
+        yield* held.iterate(seq, epoch, account, round);
       }
-    };
-    for (const epoch of epochsUp(epochs, 0, last)) add(held.iterate(seq, epoch, account, round));
-    for (const epoch of epochsUp(epochs, last)) add(spent.iterate(seq, round, epoch, account, seq));
+      for (const epoch of epochsUp(epochs, last)) {
+        takeRows(budget);
+        yield* spent.iterate(seq, round, epoch, account, seq);
+      }
+    }
+    // What throws within the loop ends its statement: one that stays open would keep the transaction open, too.
+    for (const [no, isExpired] of rows()) {
+      takeRows(budget);
+      if (isExpired === 1) nos.push(no);
+    }
     const sums = { unlocked: new ExpiredSums(), locked: new ExpiredSums() };
     for (const no of nos) {
       const row = holding.get(no);

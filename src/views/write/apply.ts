@@ -85,7 +85,7 @@ function applyUpdate(applying: Applying, recordTime: Micros, late: boolean, rule
   checkClock(recordTime, rules, { timeReached, field: update.format === 'scan' ? 'record_time' : 'recordTime' });
   sealGrid(batch.seals, migration, { end: recordTime, inclusive: false, periodUs: rules.periodUs });
   applyEvents(applying);
-  batch.legs.apply(update);
+  if (update.eventLogs.length > 0) batch.legs.apply(update);
   migration.nextGrid ??= gridAfter(recordTime, rules.periodUs);
   migration.timeReached = Math.max(timeReached ?? recordTime, recordTime);
   migration.updateTime = Math.max(migration.updateTime ?? recordTime, recordTime);

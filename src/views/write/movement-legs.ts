@@ -31,7 +31,6 @@ export class MovementLegs {
    * between its other events and its end. A difference is only counted: totals come from coins.
    */
   apply({ updateId, eventLogs }: UpdateContent): void {
-    if (eventLogs.length === 0) return;
     const { counts, updates } = this.#batch;
     for (const [party, logs] of this.#countedByOwner(eventLogs)) {
       const { account, unlocked, locked } = updates.changeOf(party) ?? UNTOUCHED;
