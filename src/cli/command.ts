@@ -7,11 +7,11 @@ import { Refusal } from '../refusal.ts';
 import { showAddress, showGiven } from '../show-given.ts';
 
 /** The exit codes, as docs/operations.md lists them; 1 is for everything that went wrong without a number of its own. */
-export const EXIT = { ok: 0, failed: 1, refused: 2, halted: 3, noSnapshot: 4, differs: 5 } as const;
+export const EXIT = { ok: 0, failed: 1, refused: 2, halted: 3, notReady: 3, noSnapshot: 4, differs: 5 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** The settings that every command has an option for. */
-export const SETTINGS_OF_EVERY_COMMAND: readonly SettingKey[] = ['data', 'logLevel'];
+export const SETTINGS_OF_EVERY_COMMAND: readonly SettingKey[] = ['data', 'logLevel', 'logFormat'];
 
 /** The parts of the process that a command uses. Data goes to `stdout`, everything else to `stderr`. */
 export interface Terminal {
@@ -51,6 +51,11 @@ export interface Invocation {
   readonly config: Config;
   readonly terminal: Terminal;
   readonly logger: Logger;
+}
+
+/** Whether log lines are for people. */
+export function hasTextLog(format: Config['logFormat'], { stderr }: Terminal): boolean {
+  return format === 'text' || (format === 'auto' && stderr.isTTY === true);
 }
 
 /** The value of an option's text, or of several with commas between; null where it is not given. Throws a Refusal for a text that is no such value. */
