@@ -28,6 +28,7 @@ const COMMANDS_BY_HEADING: Readonly<Record<string, Readonly<Record<string, LoadC
   Run: {
     serve: async () => (await import('./serve.ts')).serveCommand,
     replay: async () => (await import('./replay.ts')).replayCommand,
+    demo: async () => (await import('./demo.ts')).demoCommand,
     status: async () => (await import('./status.ts')).statusCommand,
     backup: async () => (await import('./backup.ts')).backupCommand,
     restore: async () => (await import('./backup.ts')).restoreCommand,

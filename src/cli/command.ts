@@ -3,6 +3,8 @@ import type { Command } from 'commander';
 import type { Logger } from 'pino';
 import type { Config } from '../config/load-config.ts';
 import type { SettingKey } from '../config/setting-list.ts';
+import { parseDuration } from '../ledger/duration.ts';
+import { formatTime } from '../ledger/time.ts';
 import { Refusal } from '../refusal.ts';
 import { showAddress, showGiven } from '../show-given.ts';
 
@@ -66,9 +68,18 @@ export function parseOption<Value>(
 ): Value | null {
   if (options[name] === undefined) return null;
   const text = [options[name]].flat().join();
-  const value = parse(text);
-  if (value === null) throw new Refusal(`--${name}: given ${showGiven(text)}, expected ${expected}`);
+  const isTime = ['at', 'from', 'to'].includes(name);
+  const value = parse(isTime ? timeText(text) : text);
+  const others = isTime ? ', a date (its midnight), or -7d for so long ago' : '';
+  if (value === null) throw new Refusal(`--${name}: given ${showGiven(text)}, expected ${expected}${others}`);
   return value;
+}
+
+/** A date, or so long before now as `-7d`, as the time that it means; any other text as it is. */
+function timeText(text: string): string {
+  const ago = text.startsWith('-') ? parseDuration(text.slice(1)) : null;
+  if (ago !== null) return formatTime(BigInt(Date.now()) * 1000n - BigInt(ago));
+  return /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text;
 }
 
 /** How a command prints its answer: as JSON, as CSV, or for people. */
