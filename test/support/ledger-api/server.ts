@@ -48,6 +48,7 @@ export async function startFakeParticipant({
     prunedUpTo: 0,
     minor: 5,
     templates: TEMPLATES,
+    holdings: ['V1', 'V2'],
     partiesPage: 3,
     contractsPage: 10,
     ...given,
