@@ -62,6 +62,8 @@ export interface LedgerShares {
   readonly importAgain: number;
   /** of archived contract ids that are created once more */
   readonly recreated: number;
+  /** of transactions and repairs about tokens; with any, coins show their views, and imports and reassignments have tokens too */
+  readonly token: number;
 }
 
 const START = Date.UTC(2025, 1, 12) * 1000;
@@ -90,6 +92,7 @@ const ODD: LedgerShares = {
   olderMigration: 0.05,
   importAgain: 0.05,
   recreated: 0.02,
+  token: 0,
 };
 
 /** A small ledger in which everything that may happen does, for comparing answers with the oracle. */
