@@ -28,7 +28,11 @@ type Row = Readonly<Record<string, unknown>>;
 const NOTHING: OracleTotals = { unlocked: 0n, locked: 0n, contracts: 0 };
 
 /** Of the coin unless an instrument is named. */
-export function folded(snapshot: OracleSnapshot, forced: boolean, instrument: Instrument | null = null): FoldedSnapshot {
+export function folded(
+  snapshot: OracleSnapshot,
+  forced: boolean,
+  instrument: Instrument | null = null,
+): FoldedSnapshot {
   const owners = new Map<string, OracleTotals>();
   const accounts = new Map<string, OracleAccount>();
   let supply = NOTHING;

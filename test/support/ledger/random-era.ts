@@ -35,7 +35,16 @@ export function openEra(random: Random, options: LedgerOptions, since: { migrati
     skew: number === 0 ? 0 : random.below(skewMax),
     last: 0,
   }));
-  return { ...since, synchronizers, coins: [], rounds: [], strays: [], tokens: [], nextRound: options.firstRound, imported: [] };
+  return {
+    ...since,
+    synchronizers,
+    coins: [],
+    rounds: [],
+    strays: [],
+    tokens: [],
+    nextRound: options.firstRound,
+    imported: [],
+  };
 }
 
 /** A hard migration: what was active is imported, and the new era's clock may start before the old one's has ended. */

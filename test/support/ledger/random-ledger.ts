@@ -8,8 +8,8 @@ import type { Clock, Era } from './random-era.ts';
 import { checkpointTimes, nextEra, openEra, tick } from './random-era.ts';
 import type { Names } from './random-names.ts';
 import { createNames } from './random-names.ts';
-import type { Step } from './random-update.ts';
 import { newToken } from './random-token-update.ts';
+import type { Step } from './random-update.ts';
 import { advanceRounds, drawRepair, drawTransaction, newCoin } from './random-update.ts';
 
 interface World {

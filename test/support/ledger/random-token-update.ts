@@ -60,9 +60,7 @@ function relock(step: Step): Draft {
 }
 
 function transient(step: Step): Draft[] {
-  const { contract } = step.random.chance(0.8)
-    ? drawToken(step, step.createdAt)
-    : drawUnreadable(step, step.createdAt);
+  const { contract } = step.random.chance(0.8) ? drawToken(step, step.createdAt) : drawUnreadable(step, step.createdAt);
   return [create(contract), archive(step, contract, 'Archive')];
 }
 

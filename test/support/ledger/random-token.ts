@@ -1,5 +1,6 @@
 import { AMULET, type Contract, type Micros } from './history.ts';
 import type { Draw } from './random-contract.ts';
+import { plainDecimal, shortTime } from './wire-text.ts';
 import {
   type HoldingLock,
   type HoldingTerms,
@@ -8,7 +9,6 @@ import {
   holdingViews,
   type InterfaceView,
 } from './wire-views.ts';
-import { plainDecimal, shortTime } from './wire-text.ts';
 
 /** A holding, and what its views are made of: a registry shows it so whenever it is read. */
 export interface DrawnToken {
@@ -115,7 +115,8 @@ function drawViews(draw: Draw, versions: readonly HoldingVersion[], terms: Holdi
   const without = views.map(({ viewStatus, ...view }) => view);
   const odd: InterfaceView = { interfaceId: 'a:Other:View', implementationPackageId: 'b', viewValue: { amount: 7 } };
   if (random.chance(0.6)) return views;
-  if (versions.length === 1) return random.pick([without, [odd, ...views], [...views, ...holdingViews(versions, other)]]);
+  if (versions.length === 1)
+    return random.pick([without, [odd, ...views], [...views, ...holdingViews(versions, other)]]);
   const others = holdingViews(versions, other);
   const [v1, v2] = [views.find(isV1)!, views.find((view) => !isV1(view))!];
   return random.pick([without, [v1, failed(v2)], [others.find(isV1)!, v2], [failed(v1), v2], [...views, ...others]]);
@@ -180,7 +181,11 @@ export function spoiltViews({ random }: Draw, terms: HoldingTerms): readonly unk
     [{ ...v2, viewValue: undefined }],
     [{ ...v1, viewValue: 'text' }],
     [spoil(v1, { owner: random.pick<unknown>(['nobody', '', null, 7, 'a::b::c']) })],
-    [spoil(v2, { account: random.pick<unknown>([null, 'x', { ...account, owner: 'nobody' }, { ...account, provider: 7 }]) })],
+    [
+      spoil(v2, {
+        account: random.pick<unknown>([null, 'x', { ...account, owner: 'nobody' }, { ...account, provider: 7 }]),
+      }),
+    ],
     [spoil(v2, { account: { ...account, id: random.pick<unknown>([null, 'a\0', 'x'.repeat(1025)]) } })],
     [v1, spoil(v2, random.pick(changes))],
     [spoil(v1, random.pick(changes))],
