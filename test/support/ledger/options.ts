@@ -119,8 +119,8 @@ export function oddLedger(
   };
 }
 
-/** A long ledger shaped like the real network's, for benches: one synchronizer, intervals of about 7,000 events. */
-export function realLedger(size: { seed: number; events: number }): LedgerOptions {
+/** A long ledger shaped like the real network's, for benches: one synchronizer, intervals of about 7,000 events. `token`: of its transactions. */
+export function realLedger(size: { seed: number; events: number; token?: number }): LedgerOptions {
   return {
     seed: size.seed,
     updates: Number.POSITIVE_INFINITY,
@@ -142,6 +142,7 @@ export function realLedger(size: { seed: number; events: number }): LedgerOption
       transient: 0.02,
       counterfeit: 0.0005,
       other: 0.03,
+      token: size.token ?? 0,
     },
   };
 }

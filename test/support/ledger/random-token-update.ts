@@ -15,24 +15,24 @@ import { holdingViews } from './wire-views.ts';
 
 /** What a transaction does to tokens. Changes what is active in the era. */
 export function drawTokens(step: Step): Draft[] {
-  const { random, era } = step;
+  const { random, era, shares } = step;
   const growing = era.tokens.length < step.activeTarget;
   const roll = random.below(100);
-  if (era.tokens.length === 0 || roll < (growing ? 30 : 10)) return made(step, 1 + random.below(3));
+  if (era.tokens.length === 0 || roll < (growing ? 30 : 3)) return made(step, 1 + random.below(3));
   if (roll < 45) return [relock(step)];
-  if (roll < 52) return [again(step)];
+  if (roll < 52 && shares.unusual > 0) return [again(step)];
   if (roll < 57) return [archive(step, takeAny(random, era.tokens)!.contract, 'Archive')];
   if (roll < 60) return [archive(step, drawToken(step, step.createdAt).contract, 'Archive')];
   if (roll < 66) return transient(step);
-  return transfer(step);
+  return transfer(step, growing);
 }
 
 /** One more holding, which may be forged or unreadable. */
 export function newToken(step: Step): DrawnToken {
-  const { random, era, createdAt } = step;
-  const roll = random.below(100);
-  const token = roll < 8 ? drawForgery(step, createdAt) : roll < 18 ? drawUnreadable(step, createdAt) : null;
-  const made = token ?? drawToken(step, createdAt);
+  const { random, era, shares, createdAt } = step;
+  const [isForged, isUnreadable] = [random.chance(2 * shares.counterfeit), random.chance(shares.unusual)];
+  const draw = isForged ? drawForgery : isUnreadable ? drawUnreadable : drawToken;
+  const made = draw(step, createdAt);
   era.tokens.push(made);
   return made;
 }
@@ -41,11 +41,11 @@ function made(step: Step, count: number): Draft[] {
   return Array.from({ length: count }, () => create(newToken(step).contract));
 }
 
-function transfer(step: Step): Draft[] {
+function transfer(step: Step, growing: boolean): Draft[] {
   const { random, era } = step;
   const inputs = Array.from({ length: 1 + random.below(3) }, () => takeAny(random, era.tokens));
   const archived = inputs.flatMap((input) => (input === null ? [] : [archive(step, input.contract, 'Archive')]));
-  return [{ ...archived[0]!, children: [...archived.slice(1), ...made(step, 1 + random.below(4))] }];
+  return [{ ...archived[0]!, children: [...archived.slice(1), ...made(step, 1 + random.below(growing ? 4 : 3))] }];
 }
 
 /** Locked, unlocked, or moved to another account of its owner's, by a contract of the same terms. */

@@ -72,10 +72,12 @@ export function drawAccount({ random }: Draw): Pick<HoldingTerms, 'provider' | '
   };
 }
 
-function drawAmount({ random }: Draw): bigint {
-  if (random.chance(0.08)) return 0n;
-  if (random.chance(0.05)) return LARGEST;
-  return random.chance(0.1) ? random.bigBelow(LARGEST) : random.bigBelow(10n ** BigInt(random.below(7)) * COIN) + 1n;
+function drawAmount({ random, shares }: Draw): bigint {
+  if (random.chance(shares.zeroRate)) return 0n;
+  if (random.chance(shares.wideAmount)) return LARGEST;
+  return random.chance(2 * shares.wideAmount)
+    ? random.bigBelow(LARGEST)
+    : random.bigBelow(10n ** BigInt(random.below(7)) * COIN) + 1n;
 }
 
 /** Expired at once, later, or never; by a time, a duration or both; and ends that no calendar has. */
@@ -109,12 +111,12 @@ export function shown(draw: Draw, registry: Registry, terms: HoldingTerms, creat
 
 /** Of both versions, of which one may have failed, disagree or come twice: the first of version 2 that did not fail counts. */
 function drawViews(draw: Draw, versions: readonly HoldingVersion[], terms: HoldingTerms): readonly unknown[] {
-  const { random } = draw;
+  const { random, shares } = draw;
   const views: InterfaceView[] = holdingViews(versions, terms);
   const other = { ...terms, amount: terms.amount + 1n > LARGEST ? 0n : terms.amount + 1n };
   const without = views.map(({ viewStatus, ...view }) => view);
   const odd: InterfaceView = { interfaceId: 'a:Other:View', implementationPackageId: 'b', viewValue: { amount: 7 } };
-  if (random.chance(0.6)) return views;
+  if (!random.chance(4 * shares.unusual)) return views;
   if (versions.length === 1)
     return random.pick([without, [odd, ...views], [...views, ...holdingViews(versions, other)]]);
   const others = holdingViews(versions, other);
