@@ -93,7 +93,7 @@ describe('a random ledger of tokens', () => {
     expect(instrumentsOf(snapshots).map(({ instrument }) => instrument)).toContain('');
     expect(Object.entries(tokenCounts).filter(([, count]) => count <= 5)).toEqual([['notFollowed', 0]]);
     const reasons = new Set([...unreadable.values()].flat().map(({ views }) => JSON.stringify(views).slice(-200)));
-    expect(reasons.size).toBeGreaterThan(3);
+    expect(reasons.size).toBeGreaterThan(2);
     expect(tokens.some(({ amount }) => amount === 0n)).toBe(true);
     expect(tokens.some(({ amount }) => amount === 10n ** 38n - 1n)).toBe(true);
     expect(tokens.some(({ owner }) => owner === null)).toBe(true);
