@@ -1,7 +1,7 @@
 import type { Micros } from './history.ts';
 import type { OracleSnapshot } from './oracle.ts';
 import type { OracleDigests } from './oracle-digests.ts';
-import { type Account, accountKey, byAccount, holdingsOf, type Instrument } from './oracle-holdings.ts';
+import { type Account, accountKey, byAccount, holdingsOf, type Instrument, instrumentsOf } from './oracle-holdings.ts';
 import { plainDecimal, shortTime } from './wire-text.ts';
 
 export interface OracleTotals {
@@ -129,6 +129,38 @@ export function changeRows(grid: readonly FoldedSnapshot[], party: string): Row[
     change_locked: plainDecimal(after.locked - before.locked),
     change_total: plainDecimal(after.unlocked - before.unlocked + (after.locked - before.locked)),
   }));
+}
+
+/** Of a migration's snapshots up to the last: each instrument of which anything was held in one on the grid, the coin apart. */
+export function instrumentRows(
+  snapshots: readonly { readonly forced: boolean; readonly snapshot: OracleSnapshot }[],
+): Row[] {
+  const grid = snapshots.filter(({ forced }) => !forced).map(({ snapshot }) => snapshot);
+  return instrumentsOf(grid).map(({ admin, instrument }) => {
+    const { owners, supply } = folded(snapshots.at(-1)!.snapshot, false, { admin, instrument });
+    const counted = { owners: owners.size, contracts: supply.contracts };
+    return { admin, id: instrument, ...totalFields(supply), ...counted, scope: 'followed' };
+  });
+}
+
+/** What a party has of each instrument that it had on the grid up to the last of these snapshots, the coin apart. */
+export function ownInstrumentRows(
+  snapshots: readonly { readonly forced: boolean; readonly snapshot: OracleSnapshot }[],
+  party: string,
+): Row[] {
+  const grid = snapshots.filter(({ forced }) => !forced).map(({ snapshot }) => snapshot);
+  const own = grid.map(({ tokens }) => ({ tokens: tokens.filter(({ owner }) => owner === party) }));
+  return instrumentsOf(own).map(({ admin, instrument }) => {
+    const { owners, accounts } = folded(snapshots.at(-1)!.snapshot, false, { admin, instrument });
+    const totals = owners.get(party) ?? NOTHING;
+    const listed = accounts.filter(({ owner }) => owner === party);
+    return {
+      ...{ admin, id: instrument, ...totalFields(totals), contracts: totals.contracts },
+      accounts: listed.map(({ provider, accountId, unlocked, locked }) => {
+        return { provider, id: accountId, unlocked: plainDecimal(unlocked), locked: plainDecimal(locked) };
+      }),
+    };
+  });
 }
 
 export type By = 'total' | 'unlocked' | 'locked';
