@@ -4,6 +4,8 @@ import { openHoldings } from '../../support/http/holdings-service.ts';
 import { allRows, askTable, type Row, readTable } from '../../support/http/table-pages.ts';
 import { type HistoryItem, importsOfOne } from '../../support/ledger/history.ts';
 import { oddLedger } from '../../support/ledger/options.ts';
+import { oracle } from '../../support/ledger/oracle.ts';
+import { ownersOf } from '../../support/ledger/oracle-answers.ts';
 import type { Instrument } from '../../support/ledger/oracle-holdings.ts';
 import { instrumentsOf } from '../../support/ledger/oracle-holdings.ts';
 import { foldMovements, type MovementHistory, statementRows } from '../../support/ledger/oracle-movements.ts';
@@ -46,7 +48,9 @@ describe.each(seeds)('the tokens of random ledger %i', async (seed) => {
   const drawn = [...randomLedger(oddLedger(seed + 500, changes))];
   const items: HistoryItem[] = format === 'participant' ? drawn.flatMap((item) => importsOfOne(item)) : drawn;
   const cuts = Array.from({ length: 3 }, () => 1 + random.below(items.length)).sort((a, b) => a - b);
-  const { dataDir, snapshotsOf, told } = await replayWithForced(folder, items, cuts, format);
+  const whole = oracle(items, { periodMicros: TEN_MINUTES_US });
+  const followed = seed % 2 === 1 ? null : [...new Set(whole.snapshots.flatMap(ownersOf))].filter((_, i) => i % 3 > 0);
+  const { dataDir, snapshotsOf, told } = await replayWithForced(folder, items, cuts, format, followed);
   const { app, ...service } = openHoldings(dataDir);
   afterAll(() => service[Symbol.dispose]());
 
@@ -68,7 +72,9 @@ describe.each(seeds)('the tokens of random ledger %i', async (seed) => {
 
   test.each(instruments)('owners, the largest of them, their history and changes: $instrument', async (instrument) => {
     const snapshots = snapshotsOf(instrument);
-    const owners = [...new Set(snapshots.flatMap((each) => [...each.owners.keys()])), STRANGER];
+    // Of another owner nothing may be asked where some are followed.
+    const strangers = followed === null ? [STRANGER] : [];
+    const owners = [...new Set(snapshots.flatMap((each) => [...each.owners.keys()])), ...strangers];
     const given = asked(instrument);
     for (let i = 0; i < 3; i++) {
       const time = Math.max(someTime(snapshots), snapshots[0]!.recordTime);
@@ -92,7 +98,8 @@ describe.each(seeds)('the tokens of random ledger %i', async (seed) => {
 
   test.each(instruments)('movements and statements: $instrument', async (instrument) => {
     const options = { periodMicros: TEN_MINUTES_US, cuts, knowsAll: false, showsViews: () => true };
-    const histories = foldMovements(items, { ...options, instrument });
+    const isFollowed = followed !== null && { followed: new Set(followed) };
+    const histories = foldMovements(items, { ...options, ...isFollowed, instrument });
     expect(histories).toHaveLength(1);
     const [history] = histories as [MovementHistory];
     const { begin, appliedTo } = history;
@@ -129,7 +136,7 @@ describe.each(seeds)('the tokens of random ledger %i', async (seed) => {
       const rows = await allRows(app, `${V1}/instruments`, { ...at, limit: someLimit() });
       expect(withoutCoin(rows, told.dso)).toEqual(instrumentRows(until));
       const owners = until.at(-1)!.snapshot.tokens.flatMap(({ owner }) => owner ?? []);
-      for (const party of new Set([...owners, STRANGER])) {
+      for (const party of new Set([...owners, ...(followed === null ? [STRANGER] : [])])) {
         const own = await allRows(app, ownPath(party, 'instruments'), { ...at, limit: someLimit() });
         const wanted = ownInstrumentRows(until, party);
         const shown = withoutCoin(own, told.dso).map(({ accounts_total, accounts, ...row }) => {

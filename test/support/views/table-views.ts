@@ -1,3 +1,5 @@
+import { join } from 'node:path';
+import DatabaseFile from 'better-sqlite3';
 import type { HistoryItem } from '../ledger/history.ts';
 import { type Oracle, type OracleSnapshot, oracle } from '../ledger/oracle.ts';
 import type { Instrument } from '../ledger/oracle-holdings.ts';
@@ -22,6 +24,7 @@ export async function replayWithForced(
   items: readonly HistoryItem[],
   cuts: readonly number[],
   format: Format = 'scan',
+  followed: readonly string[] | null = null,
 ): Promise<TableViews> {
   const dataDir = folder.at(`views-${cuts.join('-')}`);
   const lines = items.map((item) => linesOf([item], format));
@@ -30,7 +33,9 @@ export async function replayWithForced(
     const { halted } = await replayInto(dataDir, [feed], { seal, migrationId, ...SMALL_EPOCHS });
     if (halted !== null) throw new Error(`the feed was halted: ${halted.reason}`);
   };
-  const options = { periodMicros: TEN_MINUTES_US, showsViews: () => format !== 'scan' };
+  if (followed !== null) await followOnly(dataDir, folder.writeLines('none.ndjson', []), followed);
+  const about = { periodMicros: TEN_MINUTES_US, showsViews: () => format !== 'scan' };
+  const options = { ...about, ...(followed !== null && { followed: new Set(followed) }) };
   const forced = new Map<string, OracleSnapshot>();
   for (const cut of cuts) {
     const made = oracle(items.slice(0, cut), options).forced;
@@ -49,4 +54,12 @@ export async function replayWithForced(
   const snapshotsOf = (instrument: Instrument | null): FoldedSnapshot[] =>
     all.map((snapshot) => folded(snapshot, isForced.has(snapshot), instrument));
   return { dataDir, snapshots: snapshotsOf(null), snapshotsOf, told };
+}
+
+/** As a participant's source leaves an empty directory; files do not say whom they follow. */
+async function followOnly(dataDir: string, empty: string, followed: readonly string[]): Promise<void> {
+  await replayInto(dataDir, [empty]);
+  const db = new DatabaseFile(join(dataDir, 'views.db'));
+  db.prepare('UPDATE setting SET followed = ?').run(JSON.stringify(followed));
+  db.close();
 }
