@@ -19,7 +19,7 @@ PACKAGE = 'splice-amulet'
 COINS = {'Splice.Amulet:Amulet': 'u', 'Splice.Amulet:LockedAmulet': 'l'}
 HOLDINGS = ['Splice.Api.Token.HoldingV2:Holding', 'Splice.Api.Token.HoldingV1:Holding']
 PARTY = re.compile(r'(?!.*::.*::)[A-Za-z0-9:_ -]{1,185}?::[A-Za-z0-9:_ -]{1,68}', re.ASCII)
-DECIMAL = re.compile(r'[0-9]{1,60}(\.[0-9]{1,10})?', re.ASCII)
+DECIMAL = re.compile(r'-?[0-9]{1,60}(\.[0-9]{1,10}|(\.[0-9]{1,60})?[eE][+-]?[0-9]{1,3})?', re.ASCII)
 TEMPLATES = {*COINS, 'Splice.Round:OpenMiningRound'}
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 IMPORT_TIME = re.compile(r'0001-01-01T00:00:00')
@@ -242,13 +242,14 @@ class Ledger:
                 return None, None
             owner, provider, account_id = account(view, value)
             amount = value['amount']
-            if not DECIMAL.fullmatch(amount) or units(amount) >= 10**38:
+            exact = DECIMAL.fullmatch(amount) and EXACT.scaleb(Decimal(amount), 10)
+            if exact is None or exact != exact.to_integral_value() or not 0 <= exact < 10**38:
                 raise ValueError('no amount')
-            lock = value['lock']
+            lock = value.get('lock')
             if lock is not None:
-                if record(lock)['expiresAt'] is not None:
+                if record(lock).get('expiresAt') is not None:
                     micros(lock['expiresAt'])
-                if lock['expiresAfter'] is not None:
+                if lock.get('expiresAfter') is not None:
                     int(record(lock['expiresAfter'])['microseconds'])
         except (ValueError, KeyError, TypeError, AttributeError, UnicodeError) as error:
             return None, str(error)
@@ -318,7 +319,7 @@ def account(view, value):
     """Owner, provider and id; empty where there is none."""
     if view['interfaceId'].endswith(HOLDINGS[0]):
         given = record(value['account'])
-        owner, provider = ('' if given[key] is None else party(given[key]) for key in ('owner', 'provider'))
+        owner, provider = ('' if given.get(key) is None else party(given[key]) for key in ('owner', 'provider'))
         return owner, provider, account_text(given['id'])
     owner, values = party(value['owner']), ((value.get('meta') or {}).get('values') or {})
     provider, account_id = (values.get(f'cip-112/account.{key}') for key in ('provider', 'id'))

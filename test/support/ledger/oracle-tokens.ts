@@ -1,4 +1,4 @@
-import type { Contract, HistoryUpdate, Micros } from './history.ts';
+import type { Contract, Micros } from './history.ts';
 import { isOurs } from './history.ts';
 
 /** A holding of the token standard that counts. */
@@ -95,11 +95,6 @@ export function coinDiffers(contract: Contract): boolean {
   return judged.holding.owner !== owner || judged.holding.amount !== amount;
 }
 
-/** All ids of a migration's import, where what they say is known. */
-export function tokensOf({ events }: HistoryUpdate): string[] {
-  return events.filter(({ contract }) => isToken(contract)).map(({ contract }) => contract.contractId);
-}
-
 type Fields = Readonly<Record<string, unknown>>;
 
 function isFields(value: unknown): value is Fields {
@@ -120,12 +115,12 @@ const LIMIT = 10n ** 38n;
 /** Thrown with what cannot be read. */
 class Unreadable extends Error {}
 
-function judge(contract: Contract): Judged | null {
+export function judge(contract: Contract): Judged | null {
   const views = viewsOf(contract);
   if (views.length === 0) return null;
   const view = views.find(({ viewStatus, viewValue }) => {
-    const code = isFields(viewStatus) ? viewStatus.code : 0;
-    return code === 0 && viewValue !== null && viewValue !== undefined;
+    const code = isFields(viewStatus) ? viewStatus.code : viewStatus;
+    return (isNone(code) || code === 0) && !isNone(viewValue);
   });
   if (view === undefined) return { unreadable: 'the view failed', names: null };
   let names: Instrument | null = null;
@@ -134,7 +129,7 @@ function judge(contract: Contract): Judged | null {
     const instrumentId = fields(value.instrumentId);
     names = { admin: party(instrumentId.admin), instrument: text(instrumentId.id) };
     const account = String(view.interfaceId).endsWith('V2:Holding') ? accountV2(value) : accountV1(value);
-    const lock = value.lock === null ? null : fields(value.lock);
+    const lock = isNone(value.lock) ? null : fields(value.lock);
     const expiresAt = lock && lockEnd(lock, contract.createdAt);
     const terms = { ...names, ...account, amount: decimal(value.amount), locked: lock !== null, expiresAt };
     return { holding: { contract, ...terms } };
@@ -148,7 +143,7 @@ type Account = Pick<TokenHolding, 'owner' | 'provider' | 'accountId'>;
 
 function accountV2(value: Fields): Account {
   const account = fields(value.account);
-  const [owner, provider] = [account.owner, account.provider].map((each) => (each === null ? null : party(each)));
+  const [owner, provider] = [account.owner, account.provider].map((each) => (isNone(each) ? null : party(each)));
   return { owner: owner!, provider: provider!, accountId: text(account.id) };
 }
 
@@ -162,6 +157,9 @@ function accountV1(value: Fields): Account {
     accountId: typeof id === 'string' ? text(id) : '',
   };
 }
+
+/** An optional that is none may be left out. */
+const isNone = (value: unknown): boolean => value === null || value === undefined;
 
 function fields(value: unknown): Fields {
   if (!isFields(value)) throw new Unreadable('no record');
@@ -184,9 +182,16 @@ function text(value: unknown): string {
 
 function decimal(value: unknown): bigint {
   if (typeof value !== 'string') throw new Unreadable('an amount that is no text');
-  const [, whole, fraction = ''] = /^(\d+)(?:\.(\d{1,10}))?$/.exec(value) ?? [];
-  const units = whole === undefined ? LIMIT : BigInt(whole + fraction.padEnd(10, '0'));
-  if (units >= LIMIT) throw new Unreadable('no amount');
+  const parts = /^(-?)(\d{1,60})(?:\.(\d{1,60}))?(?:[eE]([+-]?\d{1,3}))?$/.exec(value);
+  if (parts === null) throw new Unreadable('no Decimal');
+  const [, sign, whole = '', fraction = '', exponent] = parts;
+  // Without an exponent ten digits are all that may follow the point.
+  if (exponent === undefined && fraction.length > 10) throw new Unreadable('too exact');
+  const power = 10 - fraction.length + Number(exponent ?? 0);
+  const [digits, divisor] = [BigInt(whole + fraction), 10n ** BigInt(Math.max(0, -power))];
+  if (digits % divisor !== 0n) throw new Unreadable('too exact');
+  const units = (digits / divisor) * 10n ** BigInt(Math.max(0, power));
+  if (units >= LIMIT || (sign === '-' && units > 0n)) throw new Unreadable('too large, or negative');
   return units;
 }
 
@@ -195,8 +200,8 @@ const [YEAR_1, YEAR_10000] = [-62_135_596_800_000_000n, 253_402_300_800_000_000n
 /** The earlier of both ends. */
 function lockEnd({ expiresAt, expiresAfter }: Fields, createdAt: Micros): bigint | null {
   const ends = [
-    ...(expiresAt === null ? [] : [time(expiresAt)]),
-    ...(expiresAfter === null ? [] : [BigInt(createdAt) + microseconds(fields(expiresAfter).microseconds)]),
+    ...(isNone(expiresAt) ? [] : [time(expiresAt)]),
+    ...(isNone(expiresAfter) ? [] : [BigInt(createdAt) + microseconds(fields(expiresAfter).microseconds)]),
   ].filter((end) => end >= YEAR_1 && end < YEAR_10000);
   return ends.length === 0 ? null : ends.reduce((a, b) => (a < b ? a : b));
 }
@@ -209,6 +214,7 @@ function microseconds(value: unknown): bigint {
 function time(value: unknown): bigint {
   const [, seconds, fraction = ''] = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)(?:\.(\d{1,6}))?Z$/.exec(String(value)) ?? [];
   const millis = Date.parse(`${seconds}Z`);
-  if (seconds === undefined || Number.isNaN(millis)) throw new Unreadable('no time');
+  const isOnCalendar = !Number.isNaN(millis) && new Date(millis).toISOString().startsWith(seconds ?? '-');
+  if (!isOnCalendar) throw new Unreadable('no time');
   return BigInt(millis) * 1000n + BigInt(fraction.padEnd(6, '0'));
 }

@@ -114,7 +114,7 @@ function drawViews(draw: Draw, versions: readonly HoldingVersion[], terms: Holdi
   const { random, shares } = draw;
   const views: InterfaceView[] = holdingViews(versions, terms);
   const other = { ...terms, amount: terms.amount + 1n > LARGEST ? 0n : terms.amount + 1n };
-  const without = views.map(({ viewStatus, ...view }) => view);
+  const without = views.map(({ viewStatus, ...view }) => ({ ...view, viewValue: withoutNone(view.viewValue) }));
   const odd: InterfaceView = { interfaceId: 'a:Other:View', implementationPackageId: 'b', viewValue: { amount: 7 } };
   if (!random.chance(4 * shares.unusual)) return views;
   if (versions.length === 1)
@@ -122,6 +122,11 @@ function drawViews(draw: Draw, versions: readonly HoldingVersion[], terms: Holdi
   const others = holdingViews(versions, other);
   const [v1, v2] = [views.find(isV1)!, views.find((view) => !isV1(view))!];
   return random.pick([without, [v1, failed(v2)], [others.find(isV1)!, v2], [failed(v1), v2], [...views, ...others]]);
+}
+
+/** Optionals that are none may be left out. */
+function withoutNone(value: InterfaceView['viewValue']): InterfaceView['viewValue'] {
+  return JSON.parse(JSON.stringify(value, (_, each: unknown) => (each === null ? undefined : each)));
 }
 
 const isV1 = ({ interfaceId }: InterfaceView): boolean => interfaceId.includes('HoldingV1');
