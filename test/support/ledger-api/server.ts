@@ -22,6 +22,8 @@ export interface FakeParticipant extends Omit<FakeServer, 'server' | 'faultOf'> 
   change(participant: Partial<Participant>): void;
   /** The next streams do these, one each. */
   failStreams(...faults: readonly StreamFault[]): void;
+  /** Cuts the streams that are open. */
+  cut(): void;
 }
 
 export interface FakeParticipantOptions extends Partial<Participant>, FakeServerOptions {
@@ -98,6 +100,9 @@ export async function startFakeParticipant({
       });
     });
   });
+  const cut = (): void => {
+    for (const client of sockets.clients) client.terminate();
+  };
   return {
     ...fake,
     lines,
@@ -111,8 +116,9 @@ export async function startFakeParticipant({
     failStreams(...faults) {
       streamFaults = faults;
     },
+    cut,
     async [Symbol.asyncDispose]() {
-      for (const client of sockets.clients) client.terminate();
+      cut();
       await fake[Symbol.asyncDispose]();
     },
   };
