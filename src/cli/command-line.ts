@@ -1,7 +1,7 @@
 import { Command, CommanderError, Option } from 'commander';
 import { pino } from 'pino';
 import { loadConfig } from '../config/load-config.ts';
-import { SETTINGS } from '../config/setting-list.ts';
+import { HELP_GROUPS, SETTINGS } from '../config/setting-list.ts';
 import { FAULT_KINDS, type FaultKind, HoldingsFault } from '../holdings/holdings-fault.ts';
 import { machineAdvice } from '../machine-errors.ts';
 import { Refusal } from '../refusal.ts';
@@ -12,34 +12,51 @@ import {
   type CommandGroup,
   EXIT,
   type ExitCode,
+  hasTextLog,
   SETTINGS_OF_EVERY_COMMAND,
   type Terminal,
 } from './command.ts';
-import { safeText } from './terminal.ts';
+import { logLineText, safeText } from './terminal.ts';
 
-/** Every command and group by its word, in the order of the help. Only the one given is loaded, because some need large modules. */
-const COMMANDS: Readonly<Record<string, () => Promise<CliCommand | CommandGroup>>> = {
-  serve: async () => (await import('./serve.ts')).serveCommand,
-  replay: async () => (await import('./replay.ts')).replayCommand,
-  summary: async () => (await import('./summary.ts')).summaryCommand,
-  snapshots: async () => (await import('./table-commands.ts')).snapshotsCommand,
-  history: async () => (await import('./table-commands.ts')).historyCommand,
-  top: async () => (await import('./table-commands.ts')).topCommand,
-  owners: async () => (await import('./table-commands.ts')).ownersCommand,
-  movements: async () => (await import('./table-commands.ts')).movementsCommand,
-  statement: async () => (await import('./table-commands.ts')).statementCommand,
-  locks: async () => (await import('./table-commands.ts')).locksCommand,
-  status: async () => (await import('./status.ts')).statusCommand,
-  verify: async () => (await import('./verify.ts')).verifyCommand,
-  compare: async () => (await import('./compare.ts')).compareCommand,
-  backup: async () => (await import('./backup.ts')).backupCommand,
-  restore: async () => (await import('./backup.ts')).restoreCommand,
-  'dead-letters': async () => (await import('./dead-letters.ts')).deadLettersCommands,
-  token: async () => (await import('./token.ts')).tokenCommand,
-  fetch: async () => (await import('./fetch.ts')).fetchCommand,
-  decode: async () => (await import('./decode-topic.ts')).decodeCommand,
-  migrate: async () => (await import('./migrate-store.ts')).migrateCommand,
-  produce: async () => (await import('./produce.ts')).produceCommand,
+type LoadCommand = () => Promise<CliCommand | CommandGroup>;
+
+/**
+ * Every command and group by its word, in the order and under the headings of the help. Only the one given is loaded, because
+ * some need large modules.
+ */
+const COMMANDS_BY_HEADING: Readonly<Record<string, Readonly<Record<string, LoadCommand>>>> = {
+  Run: {
+    serve: async () => (await import('./serve.ts')).serveCommand,
+    replay: async () => (await import('./replay.ts')).replayCommand,
+    demo: async () => (await import('./demo.ts')).demoCommand,
+    doctor: async () => (await import('./doctor.ts')).doctorCommand,
+    status: async () => (await import('./status.ts')).statusCommand,
+    backup: async () => (await import('./backup.ts')).backupCommand,
+    restore: async () => (await import('./backup.ts')).restoreCommand,
+    token: async () => (await import('./token.ts')).tokenCommand,
+  },
+  Ask: {
+    top: async () => (await import('./table-commands.ts')).topCommand,
+    owners: async () => (await import('./table-commands.ts')).ownersCommand,
+    summary: async () => (await import('./summary.ts')).summaryCommand,
+    history: async () => (await import('./table-commands.ts')).historyCommand,
+    movements: async () => (await import('./table-commands.ts')).movementsCommand,
+    statement: async () => (await import('./table-commands.ts')).statementCommand,
+    locks: async () => (await import('./table-commands.ts')).locksCommand,
+    snapshots: async () => (await import('./table-commands.ts')).snapshotsCommand,
+  },
+  'Check and mend': {
+    verify: async () => (await import('./verify.ts')).verifyCommand,
+    compare: async () => (await import('./compare.ts')).compareCommand,
+    'dead-letters': async () => (await import('./dead-letters.ts')).deadLettersCommands,
+  },
+  Connect: {
+    fetch: async () => (await import('./fetch.ts')).fetchCommand,
+    produce: async () => (await import('./produce.ts')).produceCommand,
+    decode: async () => (await import('./decode-topic.ts')).decodeCommand,
+    completion: async () => (await import('./completion.ts')).completionCommand,
+    migrate: async () => (await import('./migrate-store.ts')).migrateCommand,
+  },
 };
 
 /** Runs one command line (without the program's own name) and returns the exit code. */
@@ -50,9 +67,16 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
   };
   const program = createProgram(terminal);
   const [word = ''] = args;
-  const given = Object.hasOwn(COMMANDS, word) ? [COMMANDS[word]!] : Object.values(COMMANDS);
-  for (const load of given) addTo(program, await load(), run);
+  const headings = Object.entries(COMMANDS_BY_HEADING);
+  // Completion names all of them.
+  const isKnown = word !== 'completion' && headings.some(([, commands]) => Object.hasOwn(commands, word));
+  for (const [heading, commands] of headings) {
+    program.commandsGroup(`${heading}:`);
+    for (const [name, load] of Object.entries(commands))
+      if (!isKnown || name === word) addTo(program, await load(), run);
+  }
   try {
+    if (args.length === 0) program.help();
     await program.parseAsync(args, { from: 'user' });
     return exitCode ?? EXIT.ok;
   } catch (error) {
@@ -65,12 +89,24 @@ function createProgram(terminal: Terminal): Command {
     .description('Keeps per-owner coin totals of a ledger feed for every snapshot and serves them over HTTP.')
     .version(readVersion(), '--version', 'print the version')
     .exitOverride()
+    .commandsGroup('Run:')
+    .helpCommand(true)
+    .configureHelp({ subcommandTerm: termOf })
     .configureOutput({
       writeOut: (text) => terminal.stdout.write(text),
       // A failure is thrown as well, and reported in one place and one line.
       writeErr: () => {},
     })
-    .addHelpText('after', '\nExample:\n  $ holdfast serve --data ./data --file feed.ndjson\n');
+    .addHelpText('after', '\nExample:\n  $ holdfast serve --scan https://scan.sv-1.example\n');
+}
+
+/** A command as lists of commands name it: with its arguments. */
+function termOf(command: Command): string {
+  const args = command.registeredArguments.map((argument) => {
+    const shown = `${argument.name()}${argument.variadic ? '...' : ''}`;
+    return argument.required ? ` <${shown}>` : ` [${shown}]`;
+  });
+  return `${command.name()}${args.join('')}`;
 }
 
 function addTo(
@@ -84,13 +120,17 @@ function addTo(
     for (const each of definition.commands) addTo(command, each, run);
     return;
   }
-  const { settings = [], addOptions, dataDir } = definition;
+  const { settings = [], addOptions, dataDir, hidesSettings = false } = definition;
+  if (hidesSettings) command.addHelpText('after', '\nAnd every option of `holdfast serve`.\n');
   addOptions?.(command);
   for (const key of [...settings, ...SETTINGS_OF_EVERY_COMMAND]) {
     const setting: Setting = SETTINGS[key];
     const isMade = key === 'data' && dataDir === 'made';
     const option = settingOption(key, isMade ? { ...setting, help: `${setting.help}; created if missing` } : setting);
-    command.addOption(option.hideHelp(key === 'data' && dataDir === 'unused'));
+    const heading = usage === 'serve' && HELP_GROUPS.find(([, keys]) => keys.includes(key))?.[0];
+    if (heading) option.helpGroup(`${heading}:`);
+    const isOwn = SETTINGS_OF_EVERY_COMMAND.includes(key);
+    command.addOption(option.hideHelp(key === 'data' ? dataDir === 'unused' : hidesSettings && !isOwn));
   }
   const config = new Option(
     '--config <FILE>',
@@ -111,10 +151,14 @@ async function runCommand(command: CliCommand, parsed: Command, terminal: Termin
   const given = Object.entries(options).filter(([key]) => parsed.getOptionValueSource(key) !== 'default');
   const { config, warnings } = loadConfig({ options: Object.fromEntries(given), isOfEnvironment, env: terminal.env });
   // The program's one logger.
-  const logger = pino({ level: config.logLevel, timestamp: pino.stdTimeFunctions.isoTime }, terminal.stderr);
+  const { stderr } = terminal;
+  const logged = hasTextLog(config.logFormat, terminal)
+    ? { write: (line: string) => stderr.write(logLineText(line)) }
+    : stderr;
+  const logger = pino({ level: config.logLevel, timestamp: pino.stdTimeFunctions.isoTime }, logged);
   for (const warning of warnings) logger.warn(warning);
   try {
-    return await command.run({ args: parsed.args, options, config, terminal, logger });
+    return await command.run({ args: parsed.args, options, program: parsed.parent!, config, terminal, logger });
   } catch (error) {
     throw explainMachineFault(error, config.dataDir);
   }

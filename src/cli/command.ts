@@ -3,15 +3,17 @@ import type { Command } from 'commander';
 import type { Logger } from 'pino';
 import type { Config } from '../config/load-config.ts';
 import type { SettingKey } from '../config/setting-list.ts';
+import { parseDuration } from '../ledger/duration.ts';
+import { formatTime } from '../ledger/time.ts';
 import { Refusal } from '../refusal.ts';
 import { showAddress, showGiven } from '../show-given.ts';
 
 /** The exit codes, as docs/operations.md lists them; 1 is for everything that went wrong without a number of its own. */
-export const EXIT = { ok: 0, failed: 1, refused: 2, halted: 3, noSnapshot: 4, differs: 5 } as const;
+export const EXIT = { ok: 0, failed: 1, refused: 2, halted: 3, notReady: 3, noSnapshot: 4, differs: 5 } as const;
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
 /** The settings that every command has an option for. */
-export const SETTINGS_OF_EVERY_COMMAND: readonly SettingKey[] = ['data', 'logLevel'];
+export const SETTINGS_OF_EVERY_COMMAND: readonly SettingKey[] = ['data', 'logLevel', 'logFormat'];
 
 /** The parts of the process that a command uses. Data goes to `stdout`, everything else to `stderr`. */
 export interface Terminal {
@@ -31,6 +33,8 @@ export interface CliCommand {
   readonly examples: readonly string[];
   /** The settings it has options for, besides --data, --config and --log-level. */
   readonly settings?: readonly SettingKey[];
+  /** Its help does not list them, and refers to that of serve. */
+  readonly hidesSettings?: true;
   /** Whether --data is created if missing, or not used; by default the directory must exist. */
   readonly dataDir?: 'made' | 'unused';
   /** Adds the options that are no settings. */
@@ -48,9 +52,16 @@ export interface Invocation {
   readonly args: readonly string[];
   /** The command's own options, as commander parsed them. */
   readonly options: Readonly<Record<string, unknown>>;
+  /** The command line itself: with all commands for one whose name says nothing of them. */
+  readonly program: Command;
   readonly config: Config;
   readonly terminal: Terminal;
   readonly logger: Logger;
+}
+
+/** Whether log lines are for people. */
+export function hasTextLog(format: Config['logFormat'], { stderr }: Terminal): boolean {
+  return format === 'text' || (format === 'auto' && stderr.isTTY === true);
 }
 
 /** The value of an option's text, or of several with commas between; null where it is not given. Throws a Refusal for a text that is no such value. */
@@ -61,9 +72,18 @@ export function parseOption<Value>(
 ): Value | null {
   if (options[name] === undefined) return null;
   const text = [options[name]].flat().join();
-  const value = parse(text);
-  if (value === null) throw new Refusal(`--${name}: given ${showGiven(text)}, expected ${expected}`);
+  const isTime = ['at', 'from', 'to'].includes(name);
+  const value = parse(isTime ? timeText(text) : text);
+  const others = isTime ? ', a date (its midnight), or -7d for so long ago' : '';
+  if (value === null) throw new Refusal(`--${name}: given ${showGiven(text)}, expected ${expected}${others}`);
   return value;
+}
+
+/** A date, or so long before now as `-7d`, as the time that it means; any other text as it is. */
+function timeText(text: string): string {
+  const ago = text.startsWith('-') ? parseDuration(text.slice(1)) : null;
+  if (ago !== null) return formatTime(BigInt(Date.now()) * 1000n - BigInt(ago));
+  return /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text;
 }
 
 /** How a command prints its answer: as JSON, as CSV, or for people. */

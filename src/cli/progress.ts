@@ -74,7 +74,7 @@ const BAR = 20;
 const formatBar: GenericFormatter = (_options, { total, progress, eta }, { text }) => {
   if (total === 0) return text;
   const bar = '='.repeat(Math.round(progress * BAR)).padEnd(BAR, '-');
-  const left = Number.isFinite(eta) ? `${Math.ceil(eta / 60)} min left` : 'time left unknown';
+  const left = progress === 1 ? 'done' : Number.isFinite(eta) ? `${Math.ceil(eta / 60)} min left` : 'time left unknown';
   return `${bar} | ${Math.floor(progress * 100)} % | ${left} | ${text}`;
 };
 

@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { resolve } from 'node:path';
 import type { Logger } from 'pino';
 import { SETTING_KEYS } from '../config/setting-list.ts';
 import { explained } from '../machine-errors.ts';
@@ -6,8 +7,9 @@ import { Refusal } from '../refusal.ts';
 import { type Pause, RETRY_START, retry } from '../retry.ts';
 import type { Service } from '../service/start-service.ts';
 import { optionName } from '../setting-kinds.ts';
-import { type CliCommand, SETTINGS_OF_EVERY_COMMAND } from './command.ts';
+import { type CliCommand, hasTextLog, type Invocation, SETTINGS_OF_EVERY_COMMAND } from './command.ts';
 import { migrateOlderViews } from './migrate-views.ts';
+import { type Fact, formatFacts } from './terminal.ts';
 
 export const SERVE_KEYS = SETTING_KEYS.filter((key) => !SETTINGS_OF_EVERY_COMMAND.includes(key));
 
@@ -45,10 +47,38 @@ export const serveCommand: CliCommand = {
     };
     await using service = await startWhenPossible(start, { tellClients: unavailable.tell, stop, logger });
     if (service === null) return;
+    await introduce(service, invocation);
     await Promise.race([stop.aborted || once(stop, 'abort'), service.failed]);
     logger.info({ reason: stop.reason }, 'stopping');
   },
 };
+
+const NO_SOURCE = 'none: stored data only; give one with --scan, --ledger-api, --kafka-brokers or --file';
+
+/** On a terminal, where it is and what it does; in a log, only that nothing is read. */
+async function introduce({ url, dso }: Service, { config, terminal, logger }: Invocation): Promise<void> {
+  const { dataDir, files, scan, ledgerApi, kafka, postgres, readOnly, dashboard } = config;
+  const followed = [
+    scan?.urls.join(', '),
+    ledgerApi?.url,
+    kafka && `topic ${kafka.topic} at ${kafka.brokers.join(', ')}`,
+  ];
+  const sources = [...files, ...followed].filter((each) => typeof each === 'string');
+  const isReader = readOnly || postgres !== null;
+  const source = isReader ? 'another process' : sources.length === 0 ? NO_SOURCE : sources.join(', ');
+  if (!hasTextLog(config.logFormat, terminal)) {
+    if (source === NO_SOURCE) logger.info(`no source: ${NO_SOURCE.replace('none: ', '')}`);
+    return;
+  }
+  const facts: readonly Fact[] = [
+    ['Dashboard', dashboard === 'on' ? `${url}/` : 'off'],
+    ['API', `${url}/docs`],
+    ['Data', postgres === null ? resolve(dataDir) : 'PostgreSQL'],
+    ['Source', source],
+    ['DSO', (await dso()) ?? 'not known yet: the first one seen counts; pin yours with --dso'],
+  ];
+  terminal.stderr.write(`\n${formatFacts(facts)}\n`);
+}
 
 /** At the start too, waits for a disk that is full or a database that is locked; null once stopped. */
 async function startWhenPossible(

@@ -1,17 +1,20 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
+import { counted } from '../counted.ts';
 import { isObject } from '../json/untrusted.ts';
 import { Refusal } from '../refusal.ts';
 import { askHoldfast } from '../service/compare-digests.ts';
 import { createReadOnlyHealth } from '../service/health.ts';
+import { durationMs, parseAs } from '../setting-kinds.ts';
 import { readVersion } from '../version.ts';
 import { commandOn } from '../views/dead-letter-advice.ts';
 import { openStoredStatus } from '../views/read/stored-status.ts';
 import { openViewsStore } from '../views/read/views-store.ts';
-import { addressOf, type CliCommand } from './command.ts';
+import { addressOf, type CliCommand, EXIT, type ExitCode } from './command.ts';
 import { type Fact, formatFacts, safeJson } from './terminal.ts';
 
 const ANSWER_MS_MAX = 10_000;
+const WAIT = durationMs('1s', '7d')('');
 export const WATCH_MS = 2_000;
 /** Between the two readings from which the rate comes. */
 const RATE_MS = 1_000;
@@ -38,11 +41,17 @@ interface Reading {
 export const statusCommand: CliCommand = {
   usage: 'status',
   summary: 'What a running service (--url) or a data directory is doing, and what to do next',
-  examples: ['holdfast status --data ./data', 'holdfast status --url http://127.0.0.1:8080 --watch'],
+  examples: [
+    'holdfast status --data ./data',
+    'holdfast status --url http://127.0.0.1:8080 --watch',
+    'holdfast status --url http://127.0.0.1:8080 --wait 5m',
+  ],
   addOptions: (command) =>
     command
       .option('--url <URL>', 'of a running service, instead of --data')
       .option('--watch', 'again every 2 s, until it is stopped')
+      .option('--check', 'exit with 3 where it is not ready')
+      .option('--wait <D>', 'until it is ready, at most so long; then as --check')
       .option('--json', 'print JSON for programs: the answers of /readyz and /status'),
   run: async ({ options, config, terminal }) => {
     const { url } = options as { readonly url?: string };
@@ -51,24 +60,46 @@ export const statusCommand: CliCommand = {
     const name = url ?? config.dataDir;
     const read = url === undefined ? () => readDirectory(config.dataDir) : () => readService(addressOf('--url', url));
     const isWatched = options.watch === true;
+    if (isWatched && (options.check === true || options.wait !== undefined))
+      throw new Refusal('--watch: given with --check or --wait, expected one of them');
     const signal = terminal.stopSignal();
+    const waitMs = options.wait === undefined ? 0 : parseAs('--wait', WAIT, options.wait);
+    if (waitMs > 0) await untilReady(read, { endMs: performance.now() + waitMs, signal });
+    const exitCode = ({ readiness }: Reading): ExitCode =>
+      !readiness.ready && (options.check === true || options.wait !== undefined) ? EXIT.notReady : EXIT.ok;
     for (let before: Reading | null = null; ; ) {
       const now = await read();
       if (options.json === true) {
         terminal.stdout.write(safeJson({ readiness: now.readiness, status: now.status }));
-        return;
+        return exitCode(now);
       }
       if (isWatched || before !== null || now.status.counts === undefined) {
         const isRedrawn = isWatched && terminal.stdout.isTTY === true;
         terminal.stdout.write(`${isRedrawn ? CLEAR_SCREEN : ''}${statusText(name, now, before)}`);
-        if (!isWatched) return;
+        if (!isWatched) return exitCode(now);
       }
       before = now;
       await sleep(isWatched ? WATCH_MS : RATE_MS, null, { signal }).catch(() => {});
-      if (signal.aborted) return;
+      if (signal.aborted) return exitCode(now);
     }
   },
 };
+
+/** Asks again until it is ready or the time is over; a service that does not answer yet is not ready. */
+async function untilReady(
+  read: () => Promise<Reading>,
+  { endMs, signal }: { readonly endMs: number; readonly signal: AbortSignal },
+): Promise<void> {
+  while (!signal.aborted) {
+    const ready = await read().then(
+      ({ readiness }) => readiness.ready,
+      () => false,
+    );
+    const leftMs = endMs - performance.now();
+    if (ready || leftMs <= 0) return;
+    await sleep(Math.min(RATE_MS, leftMs), null, { signal }).catch(() => {});
+  }
+}
 
 async function readService({ href }: URL): Promise<Reading> {
   const ask = async <Answer>(path: string, schema: z.ZodType<Answer>): Promise<Answer> => {
@@ -98,10 +129,12 @@ function statusText(name: string, now: Reading, before: Reading | null): string 
     ['ready', readiness.ready ? 'yes' : 'no'],
     ...readiness.reasons.map((reason): Fact => ['', reason]),
     ...readiness.degraded.map((what): Fact => ['degraded', what]),
-    ['phase', phase],
+    ['phase', phase === 'reading' && readiness.ready ? 'caught_up' : phase],
     ...(source === null ? [] : sourceFacts(source)),
     ['updates', counts === undefined ? null : `${counts.updates} since the start${rateText(now, before)}`],
-    ...snapshots.map((each): Fact => ['newest snapshot', `${each.record_time}, migration ${each.migration_id}`]),
+    ...snapshots.map(
+      (each): Fact => ['newest snapshot', `${withAge(each.record_time)}, migration ${each.migration_id}`],
+    ),
     ...Object.entries(dead_letters).map(([decision, count]): Fact => ['dead letters', `${count} ${decision}`]),
   ]);
 }
@@ -112,7 +145,27 @@ function sourceFacts({ name, ...details }: NonNullable<Reading['status']['source
     isObject(value) ? Object.entries(value) : [[key, value] as const],
   );
   const single = figures.filter(([, value]) => typeof value === 'string' || typeof value === 'number');
-  return [['source', name], ...single.map(([key, value]): Fact => [`  ${key.replaceAll('_', ' ')}`, String(value)])];
+  return [
+    ['source', name],
+    ...single.map(([key, value]): Fact => [`  ${key.replaceAll('_', ' ')}`, withAge(String(value))]),
+  ];
+}
+
+const AGE_UNITS = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+  ['second', 1],
+] as const;
+
+/** A text that is a time, and how long ago that was by the clock of this machine; any other text as it is. */
+export function withAge(text: string, nowMs = Date.now()): string {
+  const time = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(time)) return text;
+  const seconds = Math.floor((nowMs - time) / 1000);
+  const [unit, size] = AGE_UNITS.find(([, each]) => Math.abs(seconds) >= 2 * each) ?? AGE_UNITS[3];
+  const age = counted(Math.floor(Math.abs(seconds) / size), unit);
+  return `${text} (${seconds < 0 ? `in ${age}` : `${age} ago`})`;
 }
 
 function rateText(now: Reading, before: Reading | null): string {

@@ -1,39 +1,47 @@
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { HoldingsStore } from '../holdings/facts.ts';
-import { HoldingsFault } from '../holdings/holdings-fault.ts';
+import type { Command } from 'commander';
+import { z } from 'zod';
 import { nextEnd } from '../holdings/statement.ts';
-import { answerTable } from '../holdings/table-answers.ts';
 import {
   type Given,
   LIMIT_DEFAULT,
   LIMIT_MAX,
-  nextQuestion,
+  PARAMETERS,
   type ParameterName,
   parameter,
   TABLES,
   type TableName,
   type TableQuestion,
 } from '../holdings/table-question.ts';
-import { csvText, LISTED_COLUMNS, listedRow, type Row, type Table, tableBody } from '../holdings/table-rows.ts';
-import { columnsOf, TABLE_OPERATIONS, type TableOperation } from '../http/table-operations.ts';
-import { isObject } from '../json/untrusted.ts';
+import { csvText, LISTED_COLUMNS, type Row, type Table, tableBody } from '../holdings/table-rows.ts';
+import { columnsOf } from '../http/table-operations.ts';
+import { DURATION_EXPECTED, parseDuration } from '../ledger/duration.ts';
 import { parseRequestTime } from '../ledger/time.ts';
 import { Refusal } from '../refusal.ts';
-import { askHoldfast } from '../service/compare-digests.ts';
 import { showGiven } from '../show-given.ts';
-import { createRankings } from '../views/read/server-answers.ts';
 import { openViewsStore } from '../views/read/views-store.ts';
-import { addressOf, type CliCommand, formOf, type Invocation, parseOption } from './command.ts';
+import {
+  addressBelow,
+  answerOf,
+  joined,
+  operationOf,
+  pagesOf,
+  type RunningService,
+  serviceOf,
+  tablesOf,
+  wholeParty,
+} from './ask-table.ts';
+import { type CliCommand, formOf, type Invocation, parseOption } from './command.ts';
 import { tableForPeople } from './table-for-people.ts';
 import { rowsForPeople } from './terminal.ts';
 
 /** The options that are parameters of a table: with the name of a value, and what the help says. */
 const OPTIONS: Readonly<Partial<Record<ParameterName, readonly [option: string, value: string, help: string]>>> = {
-  party: ['owner', 'PARTY', 'party id of the owner'],
+  party: ['owner', 'PARTY', 'party id of the owner; on a terminal a beginning that no other has is enough'],
   migration_id: ['migration', 'N', 'migration (default: the newest with a snapshot or update)'],
-  record_time: ['at', 'TIME', 'the snapshot at or before this time, RFC 3339 (default: the newest)'],
-  from: ['from', 'TIME', 'from this time on, RFC 3339 (default: the beginning)'],
+  record_time: ['at', 'TIME', 'the snapshot at or before this time: RFC 3339, a date, or -7d (default: the newest)'],
+  from: ['from', 'TIME', 'from this time on: RFC 3339, a date, or -7d (default: the beginning)'],
   to: ['to', 'TIME', 'up to this time (default: the end)'],
   every: ['every', 'D', 'time between two points, such as 1h or 1d (default: one that gives at most 1000 points)'],
   by: ['by', 'AMOUNT', 'order by this amount: total, unlocked or locked (default: total)'],
@@ -48,81 +56,143 @@ const PERIOD_OPTION = [
 ] as const;
 
 export const historyCommand = tableCommand('history', {
-  summary: "Print an owner's totals over time, from the data directory",
+  summary: "An owner's totals over time",
   examples: [
     'holdfast history --owner alice::1220ab',
-    'holdfast history --owner alice::1220ab --from 2025-02-01T00:00:00Z --every 1d --csv',
+    'holdfast history --owner alice::1220ab --last 30d --every 1d --csv',
   ],
 });
 
 export const topCommand = tableCommand('top', {
-  summary: 'Print the largest owners at a snapshot, from the data directory',
-  examples: ['holdfast top --limit 10', 'holdfast top --at 2025-02-14T15:00:00Z --by locked --json'],
+  summary: 'The largest owners at a snapshot',
+  examples: ['holdfast top --limit 10', 'holdfast top --at -7d --by locked --json --url http://127.0.0.1:8080'],
 });
 
 export const ownersCommand = tableCommand('owners', {
-  summary: 'Print every owner with the totals at a snapshot, from the data directory',
-  examples: ['holdfast owners --prefix alice', 'holdfast owners --at 2025-02-14T15:00:00Z --csv'],
+  summary: 'Every owner with the totals at a snapshot',
+  examples: ['holdfast owners --prefix alice', 'holdfast owners --at 2025-02-14 --csv'],
 });
 
 export const movementsCommand = tableCommand('movements', {
-  summary: 'Print what each update changed of an owner, from the data directory or a running service',
+  summary: 'What each update changed of an owner',
   examples: [
     'holdfast movements --owner alice::1220ab --kind in --limit 20',
     'holdfast movements --owner alice::1220ab --from 2026-10-01T00:00:00Z --order asc --csv',
     'holdfast movements --owner alice::1220ab --url http://127.0.0.1:8080',
   ],
-  mayAskService: true,
 });
 
 export const statementCommand = tableCommand('statement', {
-  summary:
-    'Print opening, received, sent and closing of an owner for each period, from the data directory or a service',
+  summary: 'Opening, received, sent and closing of an owner for each period',
   examples: [
     'holdfast statement --owner alice::1220ab --month 2026-10',
     'holdfast statement --owner alice::1220ab --every 1mo --csv',
   ],
-  mayAskService: true,
 });
 
 export const locksCommand = tableCommand('locks', {
-  summary: 'Print the locked coins of an owner in the order in which they unlock, from the data directory or a service',
+  summary: 'The locked coins of an owner in the order in which they unlock',
   examples: [
     'holdfast locks --owner alice::1220ab',
     'holdfast locks --owner alice::1220ab --at 2026-10-01T00:00:00Z --json',
   ],
-  mayAskService: true,
 });
 
 export const snapshotsCommand: CliCommand = {
   usage: 'snapshots',
-  summary: 'List the sealed snapshots, from the data directory',
-  examples: ['holdfast snapshots', 'holdfast snapshots --data ./data --json', 'holdfast snapshots --csv'],
-  addOptions: (command) => command.option('--json', 'print JSON for programs').option('--csv', 'print CSV'),
-  run: async ({ options, config, terminal }) => {
+  summary: 'The sealed snapshots; on a terminal the newest ones first',
+  examples: ['holdfast snapshots', 'holdfast snapshots --last 7d --json', 'holdfast snapshots --limit 100 --csv'],
+  addOptions: (command) =>
+    addForms(
+      addRange(command)
+        .option('--migration <N>', 'only this migration (default: all)')
+        .option('--limit <N>', `only so many, the newest (default: all; ${TERMINAL_ROWS} on a terminal)`),
+    ),
+  run: async (invocation) => {
+    const { config, terminal } = invocation;
+    const { stdout } = terminal;
+    const options = withRange(invocation.options);
     const form = formOf(options);
-    using store = openViewsStore(config.dataDir);
-    const rows = (await store.facts({ kind: 'snapshots' })).map(listedRow);
-    if (form === 'json') terminal.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
-    else if (form === 'csv') terminal.stdout.write(csvText(rows, { columns: LISTED_COLUMNS, header: true }));
+    const isShown = form === 'people' && stdout.isTTY === true;
+    const rowsMax = options.limit === undefined && !isShown ? Infinity : limitOf({ limit: options.limit }, isShown);
+    using opened = new DisposableStack();
+    const ask = tablesOf(invocation, opened);
+    const only = parseOption(options, 'migration', PARAMETERS.migration_id);
+    const [from, to] = (['from', 'to'] as const).map((name) => parseOption(options, name, PARAMETERS[name]));
+    const service = serviceOf(invocation);
+    const migrations = service === null ? await storedMigrations(config.dataDir) : await servedMigrations(service);
+    const newestFirst: Row[] = [];
+    let isCut = false;
+    for (const migration of migrations.toReversed()) {
+      if (only !== null && only !== BigInt(migration)) continue;
+      if (newestFirst.length >= rowsMax) isCut = true;
+      if (isCut) break;
+      const query = { migration_id: BigInt(migration), from, to, every: null, order: 'desc', limit: 0, after: null };
+      const question = { table: 'snapshots', query } as TableQuestion & { readonly table: TableName };
+      const found = await joined(pagesOf(rowsMax - newestFirst.length, ask(question)));
+      newestFirst.push(...found.rows.map((row) => ({ migration_id: migration, ...row })));
+      isCut = typeof found.next === 'string';
+    }
+    const rows = (isShown ? newestFirst : newestFirst.toReversed()).map((row) =>
+      Object.fromEntries(LISTED_COLUMNS.map((name) => [name, row[name]])),
+    );
+    if (form === 'json') stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
+    else if (form === 'csv') stdout.write(csvText(rows, { columns: LISTED_COLUMNS, header: true }));
     else {
-      terminal.stdout.write(rowsForPeople(LISTED_COLUMNS, rows, { parts: /_id$/g }));
+      const leftOut = ['changes_digest', 'digest', 'forced', 'contracts', 'total', 'owners', 'migration_id'];
+      const fit = isShown ? { width: stdout.columns, leftOut } : {};
+      stdout.write(rowsForPeople(LISTED_COLUMNS, rows, { parts: /_id$/g, ...fit }));
+      if (isCut) terminal.stderr.write(MORE_ROWS);
     }
   },
 };
 
+async function storedMigrations(dataDir: string): Promise<readonly number[]> {
+  using store = openViewsStore(dataDir);
+  return (await store.facts({ kind: 'newest snapshots' })).map(({ migrationId }) => migrationId);
+}
+
+const MIGRATIONS = z.object({ snapshots: z.array(z.object({ migration_id: z.int() })) });
+
+async function servedMigrations({ base, stop }: RunningService): Promise<readonly number[]> {
+  const status = MIGRATIONS.safeParse(await answerOf(addressBelow(base, '/status'), { stop }));
+  if (!status.success) throw new Error(`${base}: expected the status of a Holdfast of this version`);
+  return status.data.snapshots.map(({ migration_id }) => migration_id);
+}
+
+/** Rows that a terminal is shown, and what is said where there are more. */
+const TERMINAL_ROWS = 20;
+const MORE_ROWS = 'holdfast: there are more rows; --limit asks for as many, --csv prints all\n';
+
+function addRange(command: Command): Command {
+  for (const name of ['from', 'to'] as const) command.option(`--${name} <TIME>`, OPTIONS[name]![2]);
+  return command.option('--last <D>', 'only of so long ago, such as 7d');
+}
+
+function addForms(command: Command): Command {
+  return command
+    .option('--url <URL>', 'ask a running service, instead of --data')
+    .option('--json', 'print JSON for programs')
+    .option('--csv', 'print CSV');
+}
+
+/** With `--last 7d` as `--from -7d`. */
+function withRange(options: Invocation['options']): Invocation['options'] {
+  const { last, from } = options;
+  if (last === undefined) return options;
+  if (from !== undefined) throw new Refusal('--last: given with --from, expected one of them');
+  if (parseDuration(String(last)) === null)
+    throw new Refusal(`--last: given ${showGiven(last)}, expected ${DURATION_EXPECTED}`);
+  return { ...options, from: `-${last}` };
+}
+
 /** A command that prints what an operation of /holdfast/v1 answers: of the data directory, or of a service. */
 function tableCommand(
   table: TableName,
-  {
-    summary,
-    examples,
-    mayAskService = false,
-  }: { readonly summary: string; readonly examples: readonly string[]; readonly mayAskService?: boolean },
+  { summary, examples }: { readonly summary: string; readonly examples: readonly string[] },
 ): CliCommand {
   const { parameters, paged } = TABLES[table];
-  const operation = TABLE_OPERATIONS.find((each) => each.table === table)!;
-  const columns = columnsOf(operation);
+  const columns = columnsOf(operationOf(table));
   const isStatement = table === 'statement';
   return {
     usage: table,
@@ -132,39 +202,57 @@ function tableCommand(
       for (const name of parameters) {
         const [option, value, help] = isStatement && name === 'every' ? PERIOD_OPTION : OPTIONS[name]!;
         if (name === 'party') command.requiredOption(`--${option} <${value}>`, help);
-        else command.option(`--${option} <${value}>`, help);
+        else if (name !== 'from' && name !== 'to') command.option(`--${option} <${value}>`, help);
       }
+      if (parameters.some((name) => name === 'from')) addRange(command);
       if (isStatement) command.option('--month <MONTH>', 'a calendar month in UTC, such as 2026-10, by day');
-      if (paged) command.option('--limit <N>', `number of rows (default: ${LIMIT_DEFAULT}; all of them with --csv)`);
-      if (mayAskService) command.option('--url <URL>', 'ask a running service, instead of --data');
-      return command.option('--json', 'print JSON for programs, as over HTTP').option('--csv', 'print CSV');
+      const all = 'all of them with --csv';
+      if (paged)
+        command.option(
+          '--limit <N>',
+          `number of rows (default: ${LIMIT_DEFAULT}; ${TERMINAL_ROWS} on a terminal; ${all})`,
+        );
+      return addForms(command);
     },
-    run: async ({ options, config, terminal: { stdout, stderr, stopSignal } }) => {
-      const form = formOf(options);
-      const rowsMax = limitOf(options);
+    run: async (invocation) => {
+      const { terminal } = invocation;
+      const { stdout, stderr } = terminal;
+      const form = formOf(invocation.options);
+      const isShown = form === 'people' && stdout.isTTY === true;
+      const ranged = withRange(invocation.options);
+      const rowsMax = limitOf(ranged, isShown);
+      using opened = new DisposableStack();
+      const tables = tablesOf(invocation, opened);
+      const options =
+        typeof ranged.owner === 'string'
+          ? { ...ranged, owner: await wholeParty(ranged.owner, { ...invocation, ask: tables }) }
+          : ranged;
       const given = parameters.map((name) => [name, parseOption(options, OPTIONS[name]![0], parameter(name, table))]);
       const query = { ...Object.fromEntries(given), ...monthOf(options), limit: 0, after: null };
-      const question = { table, query } as unknown as TableQuestion & { readonly table: TableName };
-      using opened = new DisposableStack();
-      const ask =
-        options.url === undefined
-          ? askStore(question, opened.use(openViewsStore(config.dataDir)))
-          : askService(question, operation, addressOf('--url', options.url as string), stopSignal());
-      const pages = pagesOf(rowsMax, ask);
+      const pages = pagesOf(
+        rowsMax,
+        tables({ table, query } as unknown as TableQuestion & { readonly table: TableName }),
+      );
       if (form === 'csv') return await print(csvOf(pages, columns), stdout);
       const found = await joined(pages);
       if (form === 'json') stdout.write(`${JSON.stringify(tableBody(found), null, 2)}\n`);
-      else
-        stdout.write(tableForPeople(table, { ...found, columns }, stdout.isTTY === true ? stdout.columns : undefined));
-      if (form === 'people' && typeof found.next === 'string')
-        stderr.write('holdfast: there are more rows; --limit asks for as many, --csv prints all\n');
+      else {
+        // A terminal shows its end, so the newest points of a history come first.
+        const shown = isShown && table === 'history' ? found.rows.toReversed().slice(0, TERMINAL_ROWS) : found.rows;
+        stdout.write(tableForPeople(table, { ...found, rows: shown, columns }, isShown ? stdout.columns : undefined));
+        if (typeof found.next === 'string') stderr.write(MORE_ROWS);
+        else if (shown.length < found.rows.length)
+          stderr.write(
+            `holdfast: the newest ${shown.length} of ${found.rows.length} points; --last and --every choose others\n`,
+          );
+      }
     },
   };
 }
 
 /** As many rows as are wanted. JSON is the body of one request. */
-function limitOf({ limit, json, csv }: Invocation['options']): number {
-  if (limit === undefined) return csv === true ? Infinity : LIMIT_DEFAULT;
+function limitOf({ limit, json, csv }: Invocation['options'], isShown: boolean): number {
+  if (limit === undefined) return csv === true ? Infinity : isShown ? TERMINAL_ROWS : LIMIT_DEFAULT;
   const rows = typeof limit === 'string' && /^\d{1,9}$/.test(limit) ? Number(limit) : 0;
   const most = json === true ? LIMIT_MAX : Infinity;
   if (rows >= 1 && rows <= most) return rows;
@@ -182,76 +270,6 @@ function monthOf({ month, from, to }: Invocation['options']): Partial<Given<'fro
   if (first === null || month === '9999-12')
     throw new Refusal(`--month: given ${showGiven(month)}, expected a month such as 2026-10`);
   return { from: first, to: BigInt(nextEnd(Number(first), '1mo')) };
-}
-
-/** Answers with the page of so many rows behind a token, or with the first page. */
-type Ask = (limit: number, after: string | null) => Promise<Table>;
-
-function askStore(question: TableQuestion, store: HoldingsStore): Ask {
-  const ranked = createRankings().over(store, (place) => store.facts({ kind: 'ranking', ...place }));
-  return (limit, after) => {
-    const { table, query } = after === null ? question : nextQuestion(question, after);
-    return answerTable({ table, query: { ...query, limit } } as TableQuestion, ranked);
-  };
-}
-
-const ANSWER_MS_MAX = 30_000;
-/** Of these, one answer is some hundred kilobytes. */
-const SERVICE_ROWS_MAX = 500;
-
-/** Asks a running service of this version, by the operation of the table. */
-function askService(
-  { table, query }: TableQuestion & { readonly table: TableName },
-  { path, answer: schema }: TableOperation,
-  base: URL,
-  stop: AbortSignal,
-): Ask {
-  const { parameters, paged } = TABLES[table];
-  const given = query as Partial<Given<ParameterName>>;
-  const url = new URL(base);
-  url.pathname = url.pathname.replace(/\/*$/, path.replace('{party}', encodeURIComponent(given.party ?? '')));
-  for (const name of parameters)
-    if (name !== 'party' && given[name] !== null) url.searchParams.set(name, parameter(name, table).print(given[name]));
-  return async (limit, after) => {
-    if (paged) url.searchParams.set('limit', String(Math.min(limit, SERVICE_ROWS_MAX)));
-    if (after !== null) url.searchParams.set('after', after);
-    const { status, answer } = await askHoldfast(url, AbortSignal.any([stop, AbortSignal.timeout(ANSWER_MS_MAX)]));
-    const said = isObject(answer) && typeof answer.error === 'string' ? answer.error : null;
-    if (status === 400 && said !== null) throw new Refusal(said);
-    // A time or a migration that it does not have, as of a directory.
-    if (status === 404 && said !== null) throw new HoldingsFault('no_such_time', said);
-    if (!schema.safeParse(answer).success)
-      throw new Error(
-        `${url}: answers ${status}${said === null ? '' : ` (${showGiven(said)})`}, expected a Holdfast of this version`,
-      );
-    const [rowsName] = Object.entries(answer as Row).find(([, field]) => Array.isArray(field))!;
-    const { [rowsName]: rows, next_page_token: next, ...head } = answer as Row;
-    return {
-      head,
-      rowsName,
-      rows: rows as readonly Row[],
-      ...(paged && { next: next as string | null }),
-      fixed: false,
-      about: [],
-    };
-  };
-}
-
-async function* pagesOf(rowsMax: number, ask: Ask): AsyncGenerator<Table> {
-  let left = rowsMax;
-  for (let after: string | null = null, isLast = false; !isLast; ) {
-    const page: Table = await ask(Math.min(left, LIMIT_MAX), after);
-    yield page;
-    left -= page.rows.length;
-    after = page.next ?? null;
-    isLast = after === null || left <= 0;
-  }
-}
-
-async function joined(pages: AsyncIterable<Table>): Promise<Table> {
-  const all: Table[] = [];
-  for await (const page of pages) all.push(page);
-  return { ...all.at(-1)!, rows: all.flatMap(({ rows }) => rows) };
 }
 
 /** As its reader takes it, who may go away before the end. */

@@ -6,7 +6,8 @@ import { cutInside, rowsForPeople } from './terminal.ts';
 
 /** What people see of a table. */
 interface Shown {
-  readonly columns: readonly string[];
+  /** Absent: all. */
+  readonly columns?: readonly string[];
   /** Columns that a narrow terminal leaves out, the first of these before the second. */
   readonly leftOut: readonly string[];
   /** The values of columns that are no fields, or not as text. */
@@ -15,6 +16,9 @@ interface Shown {
 
 /** Of the other tables all fields are shown. */
 const SHOWN: Readonly<Partial<Record<TableName, Shown>>> = {
+  history: { leftOut: ['partial', 'contracts', 'unlocked'] },
+  top: { leftOut: ['contracts', 'locked', 'unlocked', 'share'] },
+  owners: { leftOut: ['contracts', 'locked', 'unlocked'] },
   movements: {
     columns: ['record_time', 'kind', 'change', 'total', 'with', 'update_id'],
     leftOut: ['update_id', 'with'],
@@ -60,9 +64,9 @@ export function tableForPeople(
   width: number | undefined,
 ): string {
   const facts = Object.entries(head).filter(([, value]) => value !== null);
-  const { values, ...shown } = SHOWN[name] ?? { columns, leftOut: [] };
+  const { values, leftOut = [], columns: shown = columns }: Partial<Shown> = SHOWN[name] ?? {};
   const texts = values === undefined ? rows : rows.map((row) => ({ ...row, ...values(row) }));
-  return `${factLines(facts.map(factText), width)}\n\n${rowsForPeople(shown.columns, texts, { width, leftOut: shown.leftOut })}`;
+  return `${factLines(facts.map(factText), width)}\n\n${rowsForPeople(shown, texts, { width, leftOut })}`;
 }
 
 function factText([name, value]: readonly [string, unknown]): string {

@@ -1,5 +1,6 @@
 import { fstatSync, writeSync } from 'node:fs';
 import { Writable } from 'node:stream';
+import { isObject } from '../json/untrusted.ts';
 import { isDiskError } from '../machine-errors.ts';
 
 /** Characters that a terminal would obey, or that change the order of what it shows: controls, line and direction marks. */
@@ -26,6 +27,32 @@ export function safeBytes(bytes: Buffer): string {
   return Array.from(bytes, (byte) =>
     byte >= 0x20 && byte < 0x7f ? String.fromCharCode(byte) : `\\x${byte.toString(16).padStart(2, '0')}`,
   ).join('');
+}
+
+const LEVELS: Readonly<Record<number, string>> = {
+  10: 'trace',
+  20: 'debug',
+  30: 'info',
+  40: 'warn',
+  50: 'error',
+  60: 'fatal',
+};
+
+/** A log line as people read it: the time of day, the level if it is not `info`, the message, and the other fields behind it. */
+export function logLineText(line: string): string {
+  const { time, level, msg, err, pid: _pid, hostname: _host, ...fields } = JSON.parse(line) as Record<string, unknown>;
+  const name = LEVELS[Number(level)] ?? String(level);
+  const failure = isObject(err) ? [`${err.message}`] : [];
+  const about = Object.entries(fields)
+    .filter(([, value]) => value !== null && !(typeof value === 'string' && String(msg).includes(value)))
+    .map(([key, value]) => `${key}=${typeof value === 'object' ? JSON.stringify(value) : value}`);
+  const message = [String(msg ?? ''), ...failure].filter((text) => text !== '').join(': ');
+  const parts = [
+    String(time).slice('yyyy-mm-ddT'.length, -'.123Z'.length),
+    ...(name === 'info' ? [] : [name]),
+    message,
+  ];
+  return `${[parts.join(' '), ...about].map(safeText).join(GAP)}\n`;
 }
 
 const GAP = '  ';

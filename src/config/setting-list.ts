@@ -124,6 +124,11 @@ export const SETTINGS = {
     'fatal',
     'silent',
   )('lowest level that is logged', { default: 'info', placeholder: 'L', reads: true }),
+  logFormat: oneOf(
+    'auto',
+    'json',
+    'text',
+  )('JSON, or lines for people; auto: lines on a terminal, else JSON', { default: 'auto', reads: true }),
 } as const;
 
 type Declared = typeof SETTINGS;
@@ -150,3 +155,19 @@ export const GROUPS: readonly (readonly [group: object, needs: readonly string[]
 ];
 
 export const SETTING_KEYS = keysOf(SETTINGS);
+
+/** The settings of `serve` as its help groups them; any other is in its general group. */
+export const HELP_GROUPS: readonly (readonly [heading: string, keys: readonly string[]])[] = [
+  ['Files and topics', ['file', 'migrationId', ...keysOf(KAFKA_SETTINGS)]],
+  ['Scans', keysOf(SCAN_SETTINGS)],
+  ['A participant', keysOf(LEDGER_API_SETTINGS)],
+  ['A store in PostgreSQL', keysOf(POSTGRES_SETTINGS)],
+  [
+    'Rules of the ledger',
+    ['dso', 'snapshotPeriod', 'onBadUpdate', 'forceSnapshots', 'recordTimeAheadMax', 'recordTimeGapMax'],
+  ],
+  [
+    'Answers and limits',
+    ['emptyOwners', 'ownersMax', 'bodyBytesMax', 'corsOrigins', 'trustedProxies', 'readyLagMax', 'compareWith'],
+  ],
+];

@@ -112,11 +112,6 @@ export const LISTED_COLUMNS = [
   'digest',
 ] as const;
 
-export function listedRow(snapshot: Snapshot): Row {
-  const row: Row = { migration_id: snapshot.migrationId, ...snapshotRow(snapshot) };
-  return Object.fromEntries(LISTED_COLUMNS.map((name) => [name, row[name]]));
-}
-
 /** Amounts of both kinds of coin, and both together. */
 export function totalsFields({ unlocked, locked }: Pick<Totals, 'unlocked' | 'locked'>): Row {
   return {

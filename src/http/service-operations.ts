@@ -9,7 +9,7 @@ import { docsRoutes, type ServedDocument } from './web-pages.ts';
 /** The service's health, answered by /readyz and /status. */
 export interface Health {
   ready(): Promise<Readiness>;
-  status(): Promise<object>;
+  status(): Promise<object & { readonly dso?: string | null }>;
 }
 
 /** Why a service is not ready, as `/metrics` names it. */

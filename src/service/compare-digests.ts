@@ -210,10 +210,16 @@ async function fetchAnswer<Answer>(
   throw new Error(`${url}: ${field}: ${issue!.message}; is it a Holdfast of this version?`);
 }
 
-/** GETs JSON of another process; null for a body that is none. Throws an error of one line that names the address. */
-export async function askHoldfast(url: URL, signal: AbortSignal): Promise<{ status: number; answer: unknown }> {
+/** GETs JSON of another process, or POSTs a question; null for a body that is none. Throws an error of one line that names the address. */
+export async function askHoldfast(
+  url: URL,
+  signal: AbortSignal,
+  question?: object,
+): Promise<{ status: number; answer: unknown }> {
+  const headers = { accept: 'application/json', 'content-type': 'application/json' };
+  const posted = question && { method: 'POST', body: JSON.stringify(question) };
   try {
-    const { status, body } = await fetch(url, { redirect: 'error', signal, headers: { accept: 'application/json' } });
+    const { status, body } = await fetch(url, { redirect: 'error', signal, headers, ...posted });
     const bytes = await readBounded(body, BYTES_MAX);
     if (bytes === null) throw new Error(`the answer is larger than ${BYTES_MAX} bytes`);
     return { status, answer: jsonOrNull(bytes.toString()) };

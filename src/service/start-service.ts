@@ -36,6 +36,8 @@ import { measureIngest, measureService, noteTimed } from './service-metrics.ts';
 export interface Service extends AsyncDisposable {
   /** The URL at which it listens. */
   readonly url: string;
+  /** Whose coins count; null until that is known. */
+  readonly dso: () => Promise<string | null>;
   /** Rejects when a part that the service needs has died. */
   readonly failed: Promise<never>;
 }
@@ -107,7 +109,8 @@ export async function startService(
   starting.defer(() => streams.end());
   logger.info({ url: server.url, ...name }, 'listening');
   const parts = starting.move();
-  return { url: server.url, failed, [Symbol.asyncDispose]: () => parts.disposeAsync() };
+  const dso = async (): Promise<string | null> => (await health.status()).dso ?? null;
+  return { url: server.url, dso, failed, [Symbol.asyncDispose]: () => parts.disposeAsync() };
 }
 
 async function startRole(config: Config, context: RoleContext): Promise<Role> {

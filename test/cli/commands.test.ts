@@ -43,7 +43,6 @@ describe('every command', () => {
   });
 
   const refused: readonly [line: string, message: RegExp][] = [
-    ['', /^holdfast: no command given/],
     ['dead-letters', /^holdfast: no command given; `holdfast dead-letters --help` lists them$/],
     ['xyzzy', /^holdfast: unknown command 'xyzzy'; see `holdfast --help`$/],
     ['srve', /^holdfast: unknown command 'srve' \(Did you mean serve\?\)/],

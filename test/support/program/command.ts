@@ -46,9 +46,9 @@ export interface ListedCommand {
 /** Every command that the help lists, and those that the help of a group lists. */
 export async function listedCommands(...group: readonly string[]): Promise<readonly ListedCommand[]> {
   const { stdout } = await holdfast(...group, '--help');
-  const list = stdout.slice(stdout.indexOf('\nCommands:\n'), stdout.indexOf('\nExample'));
+  const list = stdout.slice(0, stdout.indexOf('\nExample'));
   const found: ListedCommand[] = [];
-  for (const [, name = '', args = ''] of list.matchAll(/^ {2}([a-z-]+)((?: [[<]\S+)*)/gm)) {
+  for (const [, name = '', args = ''] of list.matchAll(/^ {2}([a-z][a-z-]*)((?: [[<]\S+)*)/gm)) {
     if (name === 'help') continue;
     const words = [...group, name];
     found.push({ name: words.join(' '), usage: words.join(' ') + args.replace(' [options]', '') });
