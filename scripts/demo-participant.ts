@@ -20,10 +20,11 @@ interface Instruments {
   >[];
 }
 
-/** The instruments of a snapshot other than the one shown last. */
+/** The instruments of a snapshot other than the one shown last, once all updates are applied. */
 async function nextInstruments(url: string, shown: string, stopping: DemoStop): Promise<Instruments> {
   for (const deadline = Date.now() + WAIT_MAX_MS; Date.now() < deadline; await sleep(200)) {
     stopping.check();
+    if (!(await fetch(`${url}/readyz`)).ok) continue;
     const response = await fetch(`${url}/holdfast/v1/instruments`);
     const found = response.ok ? ((await response.json()) as Instruments) : null;
     if (found !== null && found.record_time !== shown && found.instruments.length === INSTRUMENTS.length) return found;
