@@ -8,7 +8,7 @@ import { createKafkaClient, readBounds, withAdmin } from '../feed/kafka/kafka-cl
 import { createTokens } from '../feed/ledger-api/oauth-tokens.ts';
 import { askLedgerEnd, askLocalParties, createLedgerApiClient } from '../feed/ledger-api/participant-client.ts';
 import { refusalOf } from '../feed/ledger-api/participant-errors.ts';
-import { importsAt } from '../feed/ledger-api/participant-import.ts';
+import { knownImportsAt } from '../feed/ledger-api/participant-import.ts';
 import { Filter } from '../feed/ledger-api/participant-updates.ts';
 import { AnswerFailure } from '../feed/network/json-client.ts';
 import type { LedgerApiSettings, ScanSettings } from '../feed/network/network-settings.ts';
@@ -153,12 +153,13 @@ function participantTests(settings: LedgerApiSettings, { signal, logger }: About
       'rights to read',
       async () => {
         const { offset } = await askLedgerEnd(client).catch(explain);
-        const { eventFormat } = new Filter(parties);
+        const unknown: string[] = [];
+        const filter = new Filter(settings, (text) => unknown.push(`; ${text}`));
         const ask = <T>(step: () => Promise<T>): Promise<T> => step();
-        const pages = importsAt({ client, ask, offset, eventFormat, migrationId: 0 });
+        const pages = knownImportsAt({ client, ask, offset, migrationId: 0 }, filter);
         await pages.next().catch(explain);
         await pages.return(undefined);
-        return parties === 'all' ? 'of all parties' : `of ${parties.join(', ')}`;
+        return `of ${parties === 'all' ? 'all parties' : parties.join(', ')}${unknown.join('')}`;
       },
     ],
     ...(parties === 'all' ? [hosted] : []),

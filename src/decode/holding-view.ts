@@ -1,5 +1,6 @@
 import { parseAmount } from '../ledger/amount.ts';
 import { BadUpdate } from '../ledger/bad-update.ts';
+import { HOLDING_ID_EXPECTED, isHoldingId } from '../ledger/ledger-ids.ts';
 import { type Micros, parseRequestTime } from '../ledger/time.ts';
 import type { Coin, HoldingView, Unreadable } from '../ledger/update.ts';
 import { attempt, fault, isWire, readObject, readParty, type Wire } from './values.ts';
@@ -22,8 +23,6 @@ const VERSIONS: readonly Version[] = [
 const NO_OWNER = 'cip-112_no-owner::';
 const [PROVIDER, ACCOUNT_ID] = ['cip-112/account.provider', 'cip-112/account.id'];
 
-const ID_BYTES_MAX = 1024;
-const ID_EXPECTED = `well-formed text of at most ${ID_BYTES_MAX} bytes without U+0000`;
 const AMOUNT_EXPECTED = 'a Decimal of 0 or more with at most 28 integer and 10 fraction digits, as a string';
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,6})?Z$/;
 const TIME_EXPECTED = 'a UTC time such as "2025-02-14T15:00:00.123456Z"';
@@ -125,8 +124,7 @@ function readOptionalParty(value: unknown, field: string): string | null {
 }
 
 function readId(value: unknown, field: string): string {
-  const isId = typeof value === 'string' && value.isWellFormed() && !value.includes('\0');
-  return isId && Buffer.byteLength(value) <= ID_BYTES_MAX ? value : fault(field, value, ID_EXPECTED);
+  return typeof value === 'string' && isHoldingId(value) ? value : fault(field, value, HOLDING_ID_EXPECTED);
 }
 
 /** The earlier of a time and a duration after the create; null for a lock without end. */

@@ -16,6 +16,8 @@ export interface AppDeps
     Omit<StreamDeps, 'limits'> {
   /** Whether there is a page at `/`. */
   readonly dashboard: boolean;
+  /** Symbol, name and decimals of instruments, for that page. */
+  readonly instrumentNames?: readonly object[];
   readonly corsOrigins: readonly string[];
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -37,7 +39,7 @@ export function createApp(deps: AppDeps): Hono {
     ...tableRoutes(answering, cors),
     ...streamRoutes(deps, cors),
     ...serviceRoutes({ ...deps, registry: metrics.registry }, cors),
-    ...(dashboard ? dashboardRoutes() : []),
+    ...(dashboard ? dashboardRoutes({ instruments: deps.instrumentNames }) : []),
   ];
   addRoutes(app, routes, { logger, metrics: metrics.requests });
   app.notFound((c) => {

@@ -96,12 +96,22 @@ const BUILT = join(import.meta.dirname, '../../dist/web');
 /** The pages by their paths, with the way from each to the root: addresses are relative to it, so that a proxy may serve us under a path of its own. */
 const PAGES = { '/': './', '/snapshots': './', '/owners/{party}': '../' } as const;
 
-/** The dashboard and what it loads, read once. In a checkout that was not built its pages say what to do. */
-export function dashboardRoutes(folder = BUILT): readonly Route[] {
+/**
+ * The dashboard and what it loads, read once; `instruments`: what it calls them. In a checkout that was not built its pages say what to do.
+ */
+export function dashboardRoutes({
+  folder = BUILT,
+  instruments = [],
+}: {
+  readonly folder?: string;
+  readonly instruments?: readonly object[] | undefined;
+}): readonly Route[] {
   if (!existsSync(join(folder, 'index.html'))) return Object.keys(PAGES).map((path) => get(path, unbuilt));
   const page = readFileSync(join(folder, 'index.html'), 'utf8');
   const assets = join(folder, 'assets');
+  const names = Buffer.from(JSON.stringify({ instruments }));
   return [
+    get('/instruments.json', sender(names, { 'Content-Type': TYPES.json, 'Cache-Control': 'no-cache' })),
     ...Object.entries(PAGES).map(([path, base]) => {
       const html = Buffer.from(page.replace('<base href="./">', `<base href="${base}">`));
       return get(path, sender(html, { 'Content-Type': TYPES.html, 'Cache-Control': 'no-cache' }));

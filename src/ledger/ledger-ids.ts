@@ -21,6 +21,14 @@ export function isPartyId(text: string): boolean {
   );
 }
 
+const HOLDING_ID_BYTES_MAX = 1024;
+export const HOLDING_ID_EXPECTED = `well-formed text of at most ${HOLDING_ID_BYTES_MAX} bytes without U+0000`;
+
+/** The id of an instrument or of an account of the token standard: its registry's own text, which may be empty. */
+export function isHoldingId(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0') && Buffer.byteLength(text) <= HOLDING_ID_BYTES_MAX;
+}
+
 /** The value of a lower-case hex digit by its character code; -1 for every other character. */
 const HEX_DIGIT = Int8Array.from({ length: 128 }, (_, code) => '0123456789abcdef'.indexOf(String.fromCharCode(code)));
 

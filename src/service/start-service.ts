@@ -85,6 +85,7 @@ export async function startService(
     force,
     limits: config,
     dashboard: config.dashboard === 'on',
+    instrumentNames: config.instrumentNames,
     corsOrigins: config.corsOrigins,
     version,
     documents: servedDocuments({

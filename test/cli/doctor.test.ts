@@ -81,6 +81,9 @@ describe('holdfast doctor', () => {
       'ok    rights to read: of all parties',
       'ok    parties: 2 local parties',
     ]);
+    participant.change({ holdings: ['V1'] });
+    const { lines } = await of('good', 'alice::1220ab');
+    expect(lines[4]).toMatch(/^ok {4}rights to read: of alice::1220ab; .*: holdings are read by version 1 alone$/);
     const bad = await of('bad', 'alice::1220ab');
     expect(bad).toMatchObject({ code: 1 });
     expect(bad.lines[3]).toMatch(/^mend {2}participant .*; the token is missing, expired or of another issuer$/);

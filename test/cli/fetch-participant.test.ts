@@ -6,16 +6,17 @@ import { offsetOf } from '../support/ledger-api/answers.ts';
 import { contentOf, createdOf, type WireElement } from '../support/ledger-api/elements.ts';
 import { freshParticipant } from '../support/ledger-api/fresh-participant.ts';
 import { DSO, ownersIn, participantLedger } from '../support/ledger-api/ledger.ts';
-import { followedLines, seenLines, TEMPLATES, timesAt } from '../support/ledger-api/participant-ledger.ts';
+import { followedLines, interfaceOf, seenLines, TEMPLATES, timesAt } from '../support/ledger-api/participant-ledger.ts';
 import { seedLines } from '../support/ledger-api/seed-lines.ts';
 import { holdfast } from '../support/program/command.ts';
 import { freshDirectory } from '../support/program/fresh-directory.ts';
 import { linesOf, replayInto } from '../support/views/replayed.ts';
 import { dumpViews } from '../support/views/views-dump.ts';
 
-const LINES = participantLedger(51, 250);
+const LINES = participantLedger(51, 250, { token: 0.2 });
+const interfaces = (['V1', 'V2'] as const).map(interfaceOf);
 const FOLLOWED = ownersIn(LINES).slice(1, 4);
-const OWN = followedLines(seenLines(LINES, { parties: FOLLOWED, templates: TEMPLATES }), FOLLOWED);
+const OWN = followedLines(seenLines(LINES, { parties: FOLLOWED, templates: TEMPLATES, interfaces }), FOLLOWED);
 const HALF = 150;
 
 const directory = freshDirectory();
@@ -49,8 +50,9 @@ it.each(['snapshot', 'beginning'])(
 
 it('fetch --ledger-api writes tokens of the followed owners, and what counts whoever is followed', async () => {
   const tokens = `00:01 : +r round 1 ; +a alice 10 ; +t alice 5 USDC@registry ; +b bob 1 USDC@registry ; +n none 3 USDC@registry
-    00:02 : +u bob 5 USDC@registry failed ; +b bob 2 USDC@registry
-    00:03 : -t ; -b ; -u`;
+    00:02 : +u bob 5 USDC@registry failed ; +b bob 2 USDC@registry ; +t bob 9 USDC@registry
+    00:03 : +u bob 3 USDC@registry
+    00:04 : -t ; -b ; -u`;
   participant.lines.length = 0;
   const contracts = new Map<string, Contract>();
   participant.add(...linesOf(parseLedger(tokens, contracts), 'acs-delta'));
@@ -71,6 +73,6 @@ it('fetch --ledger-api writes tokens of the followed owners, and what counts who
         .join(' ');
     });
   };
-  expect(await fetched('tokens.ndjson')).toEqual(['a t n', 'u', '-t -u', '']);
+  expect(await fetched('tokens.ndjson')).toEqual(['a t n', 'u t', '', '-t -u', '']);
   expect(await fetched('coins.ndjson', '--tokens', 'off')).toEqual(['a', '']);
 });

@@ -56,7 +56,7 @@ it('serves the pages and what they load, with the headers for browsers and proxi
 it('answers 503 and says what to do if the dashboard was not built', () => {
   using folder = temporaryDirectory();
   mkdirSync(folder.at('web'));
-  const routes = dashboardRoutes(folder.at('web'));
+  const routes = dashboardRoutes({ folder: folder.at('web') });
   expect(routes.length).toBe(PAGES.length);
   for (const { handle } of routes)
     expect(() => handle(null as never)).toThrow(

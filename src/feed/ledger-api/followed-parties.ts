@@ -1,7 +1,7 @@
 import { parseExactJson } from '../../json/exact-number.ts';
 import { isObject } from '../../json/untrusted.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
-import type { Coin, HoldingCreate, LedgerUpdate } from '../../ledger/update.ts';
+import type { HoldingCreate, LedgerUpdate } from '../../ledger/update.ts';
 import type { LedgerApiSettings } from '../network/network-settings.ts';
 import { FeedRefused, type Message, type StoredSource } from '../source.ts';
 
@@ -64,6 +64,8 @@ export class OwnEvents {
   readonly #followed: ReadonlySet<string>;
   /** Active coins and tokens of others, because an archive says no owner. */
   readonly #others = new Set<string>();
+  /** The other active holdings of the token standard, and whether they could be read. */
+  readonly #holdings = new Map<string, boolean>();
 
   constructor(followed: Iterable<string>) {
     this.#followed = new Set(followed);
@@ -79,28 +81,34 @@ export class OwnEvents {
   #leftOut({ events }: LedgerUpdate): ReadonlySet<string> {
     const left = new Set<string>();
     for (const event of events) {
-      const { contractId: id } = event;
-      if (event.kind === 'archive' || event.kind === 'other archive') {
-        if (this.#others.delete(id)) left.add(id);
-      } else if (event.kind !== 'OpenMiningRound') {
-        const isOther = event.kind === 'holding' ? this.#isOthers(event) : this.#isOfOther(event.body);
+      const { contractId: id, kind } = event;
+      let isOther = false;
+      if (kind === 'archive' || kind === 'other archive') {
+        this.#holdings.delete(id);
+        isOther = this.#others.delete(id);
+      } else if (kind === 'holding') isOther = this.#isOfOther(event);
+      else if (kind !== 'OpenMiningRound') {
+        const { body } = event;
+        isOther = !(body instanceof BadUpdate) && !this.#followed.has(body.owner);
         if (isOther) this.#others.add(id);
         else this.#others.delete(id);
-        if (isOther) left.add(id);
       }
+      if (isOther) left.add(id);
     }
     return left;
   }
 
-  #isOfOther(coin: Coin | BadUpdate): boolean {
-    return !(coin instanceof BadUpdate) && !this.#followed.has(coin.owner);
-  }
-
-  /** Unlike another's holding, a counterfeit counts whoever is followed. What comes again is ignored, so it stays another's. */
-  #isOthers({ contractId, view, signatories }: HoldingCreate): boolean {
-    if (this.#others.has(contractId)) return true;
-    const owner = 'owner' in view && signatories.includes(view.admin) ? view.owner : null;
-    return owner !== null && !this.#followed.has(owner);
+  /** Unlike another's token, a counterfeit counts whoever is followed. The create of an active holding is ignored, unless it was unreadable. */
+  #isOfOther({ contractId: id, view, signatories }: HoldingCreate): boolean {
+    if (this.#others.has(id)) return true;
+    const isReadable = 'owner' in view;
+    const owner = isReadable && signatories.includes(view.admin) ? view.owner : null;
+    const isOther = owner !== null && !this.#followed.has(owner);
+    const wasReadable = this.#holdings.get(id);
+    if (isOther && wasReadable === undefined) this.#others.add(id);
+    if (isOther && wasReadable !== true) return true;
+    this.#holdings.set(id, wasReadable === true || isReadable);
+    return false;
   }
 }
 

@@ -10,7 +10,7 @@ import {
   type SynchronizerTime,
 } from '../network/snapshot-import.ts';
 import type { LedgerApiClient } from './participant-client.ts';
-import { elementOf } from './participant-updates.ts';
+import { elementOf, type Filter } from './participant-updates.ts';
 
 /** Which entries are held: active, or on their way between synchronizers. An assignment alone is not. */
 const IS_HELD: ReadonlyMap<string, boolean> = new Map([
@@ -48,6 +48,20 @@ export async function* importsAt(asked: ImportAsked): AsyncGenerator<readonly Im
     });
     pageToken = rest.nextPageToken;
   } while (typeof pageToken === 'string' && pageToken !== '');
+}
+
+/** The same, without what the participant does not know of what the filter asks for. */
+export async function* knownImportsAt(
+  asked: Omit<ImportAsked, 'eventFormat'>,
+  filter: Filter,
+): AsyncGenerator<readonly ImportMessage[]> {
+  for (;;) {
+    try {
+      return yield* importsAt({ ...asked, eventFormat: filter.eventFormat });
+    } catch (error) {
+      if (!(error instanceof AnswerFailure) || filter.correctedBy(error) !== 'left out') throw error;
+    }
+  }
 }
 
 /** A participant refuses an unknown path in plain text; a proxy may, too. */

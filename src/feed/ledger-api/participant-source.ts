@@ -16,7 +16,7 @@ import {
   type LedgerEnd,
 } from './participant-client.ts';
 import { PRUNED, pastEnd, refusalOf } from './participant-errors.ts';
-import { type ImportAsked, importsAt, timesOfEnd } from './participant-import.ts';
+import { type ImportAsked, importsAt, knownImportsAt, timesOfEnd } from './participant-import.ts';
 import { elementOf, Filter, ROUNDS_LEFT_OUT, recordTimeOf } from './participant-updates.ts';
 
 /** How often the participant's end is asked for, which says how far behind we are, and how often its parties are. */
@@ -199,14 +199,7 @@ export function openLedgerApiSource(settings: LedgerApiSettings, context: Source
 
   async function* activeAt(offset: number, signal: AbortSignal): AsyncGenerator<readonly ImportMessage[]> {
     using client = createLedgerApiClient(settings, { tokens, signal });
-    for (;;) {
-      try {
-        yield* importsAt(askedFor(client, offset));
-        return;
-      } catch (error) {
-        if (!(error instanceof AnswerFailure) || filter.correctedBy(error) !== 'left out') throw error;
-      }
-    }
+    yield* knownImportsAt(askedFor(client, offset), filter);
   }
 
   /** All that is active at the end of the ledger; its marker is the last message, once the time of that end is known. */

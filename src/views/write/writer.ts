@@ -99,11 +99,11 @@ export class ViewsWriter implements Disposable {
 
   /** Where the source that resumes continues. */
   get storedSource(): StoredSource {
-    const { feed, followed, lanes } = this.#batch.state;
+    const { feed, followed, lanes, tokens } = this.#batch.state;
     const stored = [...lanes].flatMap(([lane, { start, resumeToken, sha256 }]) =>
       start === null ? [] : [[lane, { start, resumeToken, sha256 }] as const],
     );
-    return { identity: feed, ...(followed !== null && { followed: [...followed] }), lanes: new Map(stored) };
+    return { identity: feed, tokens, ...(followed !== null && { followed: [...followed] }), lanes: new Map(stored) };
   }
 
   /** Stores what the source's resume tokens belong to and where its lanes begin, before its messages; first forgets what it replaces. */

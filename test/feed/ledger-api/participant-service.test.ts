@@ -3,19 +3,26 @@ import { type Serving, serveSources } from '../../support/feed/serve.ts';
 import { offsetOf } from '../../support/ledger-api/answers.ts';
 import { freshParticipant } from '../../support/ledger-api/fresh-participant.ts';
 import { DSO, ownersIn, participantLedger } from '../../support/ledger-api/ledger.ts';
-import { followedLines, seenLines, TEMPLATES, timesAt } from '../../support/ledger-api/participant-ledger.ts';
+import {
+  followedLines,
+  interfaceOf,
+  seenLines,
+  TEMPLATES,
+  timesAt,
+} from '../../support/ledger-api/participant-ledger.ts';
 import { seedLines } from '../../support/ledger-api/seed-lines.ts';
 import { holdfast } from '../../support/program/command.ts';
 import { freshDirectory } from '../../support/program/fresh-directory.ts';
 import { replayInto } from '../../support/views/replayed.ts';
 import { dumpViews } from '../../support/views/views-dump.ts';
 
-const LINES = participantLedger(55, 250);
+const LINES = participantLedger(55, 250, { token: 0.2 });
 const OWNERS = ownersIn(LINES);
-const ALL_SEEN = seenLines(LINES, { parties: OWNERS, templates: TEMPLATES });
+const interfaces = (['V1', 'V2'] as const).map(interfaceOf);
+const ALL_SEEN = seenLines(LINES, { parties: OWNERS, templates: TEMPLATES, interfaces });
 /** Those that own most but one, so that coins of others are seen that one of these has locked or observes. */
 const FOLLOWED = OWNERS.slice(1, 4);
-const SEEN = seenLines(LINES, { parties: FOLLOWED, templates: TEMPLATES });
+const SEEN = seenLines(LINES, { parties: FOLLOWED, templates: TEMPLATES, interfaces });
 const OWN = followedLines(SEEN, FOLLOWED);
 const lastOf = (lines: readonly string[]): string => String(offsetOf(lines.at(-1)!));
 const END = { source: { position: lastOf(LINES) } };
@@ -29,8 +36,8 @@ function serve(parties: readonly string[] | 'all', more: object = {}): Promise<S
   return serveSources({ migrationId: '0', data: data(), ...named, start: 'beginning', dso: DSO, ...more });
 }
 
-const replay = (name: string, lines: readonly string[]): Promise<unknown> =>
-  replayInto(directory.at(name), [directory.writeLines(`${name}.ndjson`, lines)], { dso: DSO });
+const replay = (name: string, lines: readonly string[], more: object = {}): Promise<unknown> =>
+  replayInto(directory.at(name), [directory.writeLines(`${name}.ndjson`, lines)], { dso: DSO, ...more });
 
 /** Without the coins of others that are remembered so that their archives are recognised. */
 function counted({ counterfeit: _, ...views }: ReturnType<typeof dumpViews>): object {
@@ -78,6 +85,23 @@ describe('serve --ledger-api', () => {
     const behind = ALL_SEEN.filter((line) => offsetOf(line) > offset);
     await expectViews([...seedLines(ALL_SEEN, { offset, times: timesAt(LINES, offset) }), ...behind]);
   });
+});
+
+it('a directory that began without tokens never asks for them, whatever is known meanwhile', async () => {
+  participant.lines.splice(200);
+  {
+    await using service = await serve(OWNERS, { tokens: 'off' });
+    await service.until('/readyz', { ready: true });
+  }
+  participant.add(...LINES.slice(200));
+  {
+    await using service = await serve(OWNERS);
+    await service.until('/status', END);
+  }
+  expect(JSON.stringify(participant.asked)).not.toContain('InterfaceFilter');
+  const seen = seenLines(LINES, { parties: OWNERS, templates: TEMPLATES });
+  await replay('wanted', seen, { tokens: 'off' });
+  expect(dumpViews(data())).toEqual(dumpViews(directory.at('wanted')));
 });
 
 /** A client is not given a part of the sum of an owner who is not followed. */

@@ -1,3 +1,4 @@
+import { tokenOwner } from '../ledger/oracle-tokens.ts';
 import {
   contentOf,
   createdOf,
@@ -75,20 +76,35 @@ function withViews(event: WireEvent, { interfaces = [] }: Wanted): WireEvent {
   return { JsAssignmentEvent: { ...moved, createdEvent: { ...createdEvent, interfaceViews: views } } };
 }
 
-/** Those lines without the coins of other owners, whose sums would be partial. */
+/** Those lines without the coins and tokens of other owners, whose sums would be partial. */
 export function followedLines(lines: readonly string[], owners: readonly string[]): string[] {
   const others = new Set<string>();
+  /** Other tokens, and whether they could be read: the create of an active one is ignored, unless it could not. */
+  const kept = new Map<string, boolean>();
+  const isOther = (owner: unknown): boolean => typeof owner === 'string' && !owners.includes(owner);
+  const isKept = (event: WireEvent): boolean => {
+    const created = createdOf(event);
+    if (created === undefined) {
+      const id = event.ArchivedEvent?.contractId ?? event.JsUnassignedEvent!.value.contractId;
+      kept.delete(id);
+      return !others.delete(id);
+    }
+    const { contractId: id } = created;
+    const owner = ownerOf(created) ?? tokenOwner({ ...created, views: created.interfaceViews ?? [] });
+    const isCoin = ownerOf(created) !== undefined;
+    if (others.has(id) && !isCoin) return false;
+    if (isOther(owner) && kept.get(id) !== true) {
+      if (isCoin || !kept.has(id)) others.add(id);
+      return false;
+    }
+    others.delete(id);
+    if (!isCoin) kept.set(id, owner !== undefined);
+    return true;
+  };
   return lines.flatMap((line) => {
     const { kind, value } = contentOf(JSON.parse(line) as WireElement);
     if (kind === 'OffsetCheckpoint') return [line];
-    const events = value.events.filter((event) => {
-      const created = createdOf(event);
-      const owner = created && ownerOf(created);
-      if (created !== undefined && owner !== undefined && !owners.includes(owner)) others.add(created.contractId);
-      else if (created !== undefined) others.delete(created.contractId);
-      const id = created?.contractId ?? event.ArchivedEvent?.contractId ?? event.JsUnassignedEvent?.value.contractId;
-      return !others.has(id!);
-    });
+    const events = value.events.filter(isKept);
     // An update without its events still moves time.
     return [
       events.length === value.events.length

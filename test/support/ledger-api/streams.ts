@@ -53,6 +53,9 @@ async function serveUpdates(
   let at = Number(body.beginExclusive);
   let wake = (): void => {};
   const tell = (): void => wake();
+  const closed = new Promise<void>((resolve) => {
+    client.once('close', () => resolve());
+  });
   added.add(tell);
   try {
     for (;;) {
@@ -63,17 +66,16 @@ async function serveUpdates(
         await element(line);
         at = offsetOf(line);
       }
-      await Promise.race([sleep(checkpointMs), new Promise<void>((resolve) => client.once('close', () => resolve()))]);
+      await Promise.race([sleep(checkpointMs), closed]);
       if (client.readyState !== client.OPEN) return;
       if (answers.end() !== end_) continue;
       // From here on: what is added while the checkpoint is sent must wake it too.
       const more = new Promise<void>((resolve) => {
         wake = resolve;
-        client.once('close', () => resolve());
       });
       if (answers.end() > 0) await element(answers.checkpoint());
       at = end_;
-      await more;
+      await Promise.race([more, closed]);
       if (client.readyState !== client.OPEN) return;
     }
   } finally {

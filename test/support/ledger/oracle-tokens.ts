@@ -87,6 +87,13 @@ export function createToken(era: TokenEra, contract: Contract, counts: TokenCoun
   } else era.tokens.set(contractId, judged.holding);
 }
 
+/** The owner of a token that its admin signed; null for none, undefined for what is no token or a counterfeit. */
+export function tokenOwner(contract: Pick<Contract, 'views' | 'signatories'>): string | null | undefined {
+  const judged = judge({ ...contract, createdAt: 0 } as Contract);
+  const holding = judged !== null && 'holding' in judged ? judged.holding : undefined;
+  return holding !== undefined && contract.signatories.includes(holding.admin) ? holding.owner : undefined;
+}
+
 /** Whether the view of a coin has another owner or amount than its arguments. */
 export function coinDiffers(contract: Contract): boolean {
   const judged = judge(contract);
