@@ -8,7 +8,7 @@ import { type Given, type PageStart, pageOf, type TableQuery, type TableQuestion
 import { type Row, type Table, totalsFields } from './table-rows.ts';
 
 /** What the coin's instrument is called by its admin, the DSO. */
-const COIN_ID = 'Amulet';
+export const COIN_ID = 'Amulet';
 
 /** The instrument of a question whose coin is not named; undefined: the coin. Throws the fault of half a name. */
 export function instrumentIn({
@@ -26,6 +26,15 @@ export function instrumentIn({
 export async function tokenNamed(instrument: InstrumentName | undefined, store: HoldingsStore) {
   const isCoin = instrument?.id === COIN_ID && instrument.admin === (await store.facts({ kind: 'dso' }));
   return isCoin ? undefined : instrument;
+}
+
+/** The same for a stream, which a first deposit of an instrument not known yet may come to. Rejects with the fault of a store without tokens. */
+export async function streamedToken(instrument: InstrumentName | undefined, store: HoldingsStore) {
+  const token = await tokenNamed(instrument, store);
+  if (token === undefined) return undefined;
+  const found = await store.facts({ kind: 'instrument', migrationId: -1, recordTime: null, instrument: token });
+  if (found === 'no tokens') throw notKnown(token, `: ${NO_TOKENS}`);
+  return token;
 }
 
 /** A question that names the coin in full as one that does not name it, so that both have the same answer. */
@@ -54,15 +63,14 @@ export async function requireInstrument(
 ): Promise<Supply> {
   const found = await store.facts({ kind: 'instrument', migrationId, recordTime, instrument });
   if (found !== null && found !== 'no tokens') return found;
-  const why = found === null ? '' : `: ${NO_TOKENS}`;
-  const { admin, id } = instrument;
-  throw new HoldingsFault(
-    'no_instrument',
-    `No instrument ${cut(id)} of ${cut(admin)} in migration ${migrationId}${why}`,
-  );
+  throw notKnown(instrument, ` in migration ${migrationId}${found === null ? '' : `: ${NO_TOKENS}`}`);
 }
 
-export const NO_TOKENS =
+function notKnown({ admin, id }: InstrumentName, where: string): HoldingsFault {
+  return new HoldingsFault('no_instrument', `No instrument ${cut(id)} of ${cut(admin)}${where}`);
+}
+
+const NO_TOKENS =
   'no tokens are kept here, only the coin: a store in PostgreSQL never has any, nor has a data directory that began with ' +
   '--tokens off or by an older version; begin a new directory';
 

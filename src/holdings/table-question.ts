@@ -189,7 +189,8 @@ interface Paged {
   readonly after: PageStart | null;
 }
 
-const INSTRUMENT = ['instrument_admin', 'instrument_id'] as const;
+/** The parameters that name an instrument. */
+export const INSTRUMENT = ['instrument_admin', 'instrument_id'] as const;
 
 /** The parameters of each table, and whether it has pages. */
 export const TABLES = {

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { BALANCE_OWNERS_MAX, BALANCE_TIMES_MAX } from '../holdings/balance-answers.ts';
+import { ACCOUNTS_MAX } from '../holdings/facts.ts';
 import { MOVEMENT_KINDS } from '../holdings/movement-facts.ts';
-import type { TableQuestion } from '../holdings/table-question.ts';
+import { type INSTRUMENT, PARAMETERS, type TableQuestion } from '../holdings/table-question.ts';
 import {
   amount,
   givenInt64,
@@ -14,7 +15,7 @@ import {
   time,
   totals,
 } from './holdings-fields.ts';
-import { type ExampleValues, type OperationFacts, optional } from './json-operation.ts';
+import { type ExampleValues, field, type OperationFacts, optional } from './json-operation.ts';
 
 /** An operation that answers with a table. The area's other one is the stream. */
 export interface TableOperation extends OperationFacts {
@@ -86,6 +87,8 @@ export const snapshots = tableOperation({
       total: amount('Both together.'),
       changes_digest: digest('What changed since the snapshot of the grid before it'),
       digest: digest('All that changed up to it'),
+      tokens_changes_digest: digest('The same as `changes_digest` of all tokens, without the coin'),
+      tokens_digest: digest('All tokens that changed up to it'),
     }),
     ...token,
   },
@@ -165,6 +168,12 @@ export const top = tableOperation({
   },
 });
 
+/** In the rows of a token. */
+const account = {
+  provider: party.nullable().optional().meta({ description: "Of a token: the account's provider; null for none." }),
+  account_id: z.string().optional().meta({ description: "Of a token: the account's id." }),
+};
+
 const signed = (what: string) => amount(`${what}; may be negative.`);
 
 export const movementAnswer = z
@@ -172,6 +181,7 @@ export const movementAnswer = z
     record_time: time("The update's."),
     counted_at: time('When it counts: a snapshot has what counts at its time or before. It never falls in feed order.'),
     update_id: z.string(),
+    ...account,
     kind: z.enum(MOVEMENT_KINDS).meta({ description: 'By the change of the total; where that is 0, of locked coin.' }),
     change_unlocked: signed('What the update changed'),
     change_locked: signed('The same of locked coin'),
@@ -179,7 +189,11 @@ export const movementAnswer = z
     unlocked: amount('After it.'),
     locked: amount('After it.'),
     total: amount('After it.'),
-    others: listOfRows({ party_id: party, change_total: signed('The change of its total') }).meta({
+    others: listOfRows({
+      party_id: party.nullable(),
+      ...account,
+      change_total: signed('The change of its total'),
+    }).meta({
       description: 'The first ten of the other owners whose totals the update changed, the largest change first.',
     }),
     others_count: count('Of all of them.'),
@@ -271,7 +285,10 @@ const allMovements = tableOperation({
   answer: {
     ...ofUpdates,
     movements_since: movementsSince,
-    movements: listOfRows({ party_id: party, ...movementAnswer.shape }),
+    movements: listOfRows({
+      party_id: party.nullable().meta({ description: 'Null where the account of a token has no owner.' }),
+      ...movementAnswer.shape,
+    }),
     ...token,
   },
 });
@@ -307,10 +324,86 @@ const locks = tableOperation({
   },
 });
 
+const instrument = {
+  admin: party.meta({ description: "The instrument's admin; of the coin it is the DSO." }),
+  id: z.string().meta({ description: "The admin's id for it; of the coin it is `Amulet`." }),
+};
+
+const instruments = tableOperation({
+  path: '/holdfast/v1/instruments',
+  operationId: 'listInstruments',
+  summary:
+    'The coin and every token of which anything was held in a snapshot of the grid up to a time, by admin and id.',
+  table: 'instruments',
+  schema: 'Instruments',
+  answer: {
+    migration_id: snapshot.migration_id,
+    record_time: snapshot.record_time,
+    instruments: listOfRows({
+      ...instrument,
+      ...totals,
+      owners: count('Parties that have some.'),
+      contracts: count('Contracts, those without an owner too.'),
+      scope: z.enum(['network', 'followed']).meta({
+        description:
+          'Network: the totals are the supply. Followed: they are those of the owners that a participant shows.',
+      }),
+    }),
+    ...token,
+  },
+});
+
+const ownerInstruments = tableOperation({
+  path: '/holdfast/v1/owners/{party}/instruments',
+  operationId: 'listOwnerInstruments',
+  summary:
+    'Every instrument that an owner had in a snapshot of the grid up to a time, with the totals then, by admin and id.',
+  table: 'owner instruments',
+  schema: 'OwnerInstruments',
+  answer: {
+    ...snapshot,
+    party_id: party,
+    instruments: listOfRows({
+      ...instrument,
+      ...totals,
+      contracts: count('Contracts.'),
+      accounts: listOfRows({
+        provider: party.nullable(),
+        id: z.string(),
+        unlocked: totals.unlocked,
+        locked: totals.locked,
+      }).meta({ description: `The ${ACCOUNTS_MAX} largest accounts, by provider (null first) and id.` }),
+      accounts_total: count('Of all of them.'),
+    }),
+    ...token,
+  },
+});
+
+const unreadable = tableOperation({
+  path: '/holdfast/v1/unreadable',
+  operationId: 'listUnreadable',
+  summary: 'Active contracts that show a Holding view which cannot be read, and so are in no total, by contract id.',
+  table: 'unreadable',
+  needsDirectory: true,
+  schema: 'UnreadableHoldings',
+  answer: {
+    ...ofUpdates,
+    unreadable: listOfRows({
+      contract_id: z.string(),
+      template_id: z.string(),
+      reason: z.string(),
+      stakeholders: z.array(party).meta({ description: 'Signatories and observers, in order.' }),
+    }),
+    ...token,
+  },
+});
+
 function balancesRequest() {
   return {
     fields: z.strictObject({
       migration_id: optional(givenInt64, { description: 'The newest migration that has an update unless given.' }),
+      instrument_admin: givenInstrument('instrument_admin'),
+      instrument_id: givenInstrument('instrument_id'),
       at: listOf(givenTime(), { max: BALANCE_TIMES_MAX, items: 'a time' }),
       owners: listOf(givenParty, { max: BALANCE_OWNERS_MAX, items: 'a party id' }),
     }),
@@ -320,6 +413,12 @@ function balancesRequest() {
       owners: [owner],
     }),
   };
+}
+
+function givenInstrument(name: (typeof INSTRUMENT)[number]) {
+  const { parse, expected, schema, description } = PARAMETERS[name];
+  const read = field((given) => (typeof given === 'string' ? parse(given) : null), expected, schema);
+  return optional(read, { description });
 }
 
 /** The only one of the area that is no GET: it is about more than fits an address. */
@@ -355,4 +454,7 @@ export const TABLE_OPERATIONS: readonly TableOperation[] = [
   statement,
   allMovements,
   locks,
+  instruments,
+  ownerInstruments,
+  unreadable,
 ];

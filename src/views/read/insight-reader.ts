@@ -105,7 +105,7 @@ export function createInsightReaders(
       });
     },
     instrument: ({ migrationId, recordTime, instrument }) => {
-      if (!instruments.areKept()) return 'no tokens';
+      if (!instruments.mayBeKept()) return 'no tokens';
       const at = recordTime === null ? BEGINNING : snapshots.require({ migrationId, recordTime });
       return instruments.supplyAt({ migrationId, instrument }, at);
     },

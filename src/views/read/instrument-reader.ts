@@ -97,8 +97,8 @@ export function createInstrumentReader(
   }
 
   return {
-    /** Whether the directory has tokens. */
-    areKept: () => kept.get() === 1,
+    /** Whether the directory has tokens, or may get some: that is decided with the first update. */
+    mayBeKept: () => kept.get() !== 0,
     /** Null where the migration does not know the instrument. */
     supplyAt(
       of: { readonly migrationId: number; readonly instrument: InstrumentName },
