@@ -15,7 +15,8 @@ import {
 import { SERVICE_OPERATIONS } from './service-operations.ts';
 import { STREAM_DOCUMENT, STREAM_OF_MANY_OPERATION, STREAM_OPERATION } from './stream-requests.ts';
 import { STREAM_EVENTS } from './streams.ts';
-import { balances, TABLE_OPERATIONS, type TableOperation } from './table-operations.ts';
+import type { TableOperation } from './table-operation.ts';
+import { balances, TABLE_OPERATIONS } from './table-operations.ts';
 import type { PathParameter, QueryParameter } from './users-area-request.ts';
 import { USERS_OPERATIONS, type UsersOperation, VERSION_OPERATION } from './users-operations.ts';
 import type { ServedDocument } from './web-pages.ts';

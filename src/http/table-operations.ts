@@ -1,69 +1,22 @@
 import { z } from 'zod';
 import { BALANCE_OWNERS_MAX, BALANCE_TIMES_MAX } from '../holdings/balance-answers.ts';
-import { ACCOUNTS_MAX } from '../holdings/facts.ts';
 import { MOVEMENT_KINDS } from '../holdings/movement-facts.ts';
-import { type INSTRUMENT, PARAMETERS, type TableQuestion } from '../holdings/table-question.ts';
+import { amount, givenInt64, givenParty, givenTime, listOf, party, snapshot, time, totals } from './holdings-fields.ts';
+import { givenInstrument, instruments, ownerInstruments, unreadable } from './instrument-operations.ts';
+import { type ExampleValues, optional } from './json-operation.ts';
 import {
-  amount,
-  givenInt64,
-  givenParty,
-  givenTime,
-  int64,
-  listOf,
-  party,
-  snapshot,
-  time,
-  totals,
-} from './holdings-fields.ts';
-import { type ExampleValues, field, type OperationFacts, optional } from './json-operation.ts';
-
-/** An operation that answers with a table. The area's other one is the stream. */
-export interface TableOperation extends OperationFacts {
-  /** It determines the parameters of a GET. */
-  readonly table: TableQuestion['table'];
-  /** What a POST has in its body. */
-  readonly request?: ReturnType<typeof balancesRequest>;
-  /** The answer in JSON. The `id` in its meta is its name in the document. */
-  readonly answer: z.ZodObject;
-}
-
-/** `schema`: the name of the answer in the document. */
-function tableOperation<Shape extends z.ZodRawShape>({
-  schema,
-  answer,
-  ...facts
-}: Omit<TableOperation, 'method' | 'answer'> & { readonly schema: string; readonly answer: Shape }) {
-  const method = facts.request === undefined ? 'GET' : 'POST';
-  return { method, ...facts, answer: z.strictObject(answer).meta({ id: schema }) } as const;
-}
-
-const listOfRows = <Shape extends z.ZodRawShape>(fields: Shape) => z.array(z.strictObject(fields));
-
-const migration = { migration_id: int64('The migration of the snapshots.', 4) };
-
-const ofUpdates = { migration_id: int64('The migration of the updates.', 4) };
-
-const count = (description: string) => z.int().nonnegative().meta({ description });
-
-const token = {
-  next_page_token: z.string().nullable().meta({
-    description:
-      'Give it as `after` for the next page; it is valid for ever, of movements in its own directory. Null at the end.',
-  }),
-};
-
-const contracts = { contracts: count('Coins.') };
-
-const digest = (what: string) =>
-  z
-    .union([z.string().regex(/^[0-9a-f]{64}$/), z.null()])
-    .meta({ description: `${what}, as a SHA-256: equal where two replicas hold the same. Null where it was forced.` });
-
-const at = { record_time: time('The time of the snapshot.'), ...totals, ...contracts };
-
-const movementsSince = time('Movements are kept from that counted time on.').nullable().meta({
-  description: 'Null where they are kept from the beginning.',
-});
+  at,
+  contracts,
+  count,
+  digest,
+  listOfRows,
+  migration,
+  movementsSince,
+  ofUpdates,
+  type TableOperation,
+  tableOperation,
+  token,
+} from './table-operation.ts';
 
 export const snapshots = tableOperation({
   path: '/holdfast/v1/snapshots',
@@ -324,80 +277,6 @@ const locks = tableOperation({
   },
 });
 
-const instrument = {
-  admin: party.meta({ description: "The instrument's admin; of the coin it is the DSO." }),
-  id: z.string().meta({ description: "The admin's id for it; of the coin it is `Amulet`." }),
-};
-
-const instruments = tableOperation({
-  path: '/holdfast/v1/instruments',
-  operationId: 'listInstruments',
-  summary:
-    'The coin and every token of which anything was held in a snapshot of the grid up to a time, by admin and id.',
-  table: 'instruments',
-  schema: 'Instruments',
-  answer: {
-    migration_id: snapshot.migration_id,
-    record_time: snapshot.record_time,
-    instruments: listOfRows({
-      ...instrument,
-      ...totals,
-      owners: count('Parties that have some.'),
-      contracts: count('Contracts, those without an owner too.'),
-      scope: z.enum(['network', 'followed']).meta({
-        description:
-          'Network: the totals are the supply. Followed: they are those of the owners that a participant shows.',
-      }),
-    }),
-    ...token,
-  },
-});
-
-const ownerInstruments = tableOperation({
-  path: '/holdfast/v1/owners/{party}/instruments',
-  operationId: 'listOwnerInstruments',
-  summary:
-    'Every instrument that an owner had in a snapshot of the grid up to a time, with the totals then, by admin and id.',
-  table: 'owner instruments',
-  schema: 'OwnerInstruments',
-  answer: {
-    ...snapshot,
-    party_id: party,
-    instruments: listOfRows({
-      ...instrument,
-      ...totals,
-      contracts: count('Contracts.'),
-      accounts: listOfRows({
-        provider: party.nullable(),
-        id: z.string(),
-        unlocked: totals.unlocked,
-        locked: totals.locked,
-      }).meta({ description: `The ${ACCOUNTS_MAX} largest accounts, by provider (null first) and id.` }),
-      accounts_total: count('Of all of them.'),
-    }),
-    ...token,
-  },
-});
-
-const unreadable = tableOperation({
-  path: '/holdfast/v1/unreadable',
-  operationId: 'listUnreadable',
-  summary: 'Active contracts that show a Holding view which cannot be read, and so are in no total, by contract id.',
-  table: 'unreadable',
-  needsDirectory: true,
-  schema: 'UnreadableHoldings',
-  answer: {
-    ...ofUpdates,
-    unreadable: listOfRows({
-      contract_id: z.string(),
-      template_id: z.string(),
-      reason: z.string(),
-      stakeholders: z.array(party).meta({ description: 'Signatories and observers, in order.' }),
-    }),
-    ...token,
-  },
-});
-
 function balancesRequest() {
   return {
     fields: z.strictObject({
@@ -415,12 +294,6 @@ function balancesRequest() {
   };
 }
 
-function givenInstrument(name: (typeof INSTRUMENT)[number]) {
-  const { parse, expected, schema, description } = PARAMETERS[name];
-  const read = field((given) => (typeof given === 'string' ? parse(given) : null), expected, schema);
-  return optional(read, { description });
-}
-
 /** The only one of the area that is no GET: it is about more than fits an address. */
 export const balances: TableOperation = tableOperation({
   path: '/holdfast/v1/balances',
@@ -435,12 +308,6 @@ export const balances: TableOperation = tableOperation({
     balances: listOfRows({ at: time('The time asked for.'), party_id: party, ...totals }),
   },
 });
-
-/** The fields of a row, in order. */
-export function columnsOf({ answer }: TableOperation): readonly string[] {
-  const rows = Object.values(answer.shape).find((field) => field instanceof z.ZodArray);
-  return Object.keys(rows === undefined ? answer.shape : (rows.element as z.ZodObject).shape);
-}
 
 /** Every table of the area that is asked for by a GET: routes, requests, the document and the names in /metrics follow from this list. */
 export const TABLE_OPERATIONS: readonly TableOperation[] = [

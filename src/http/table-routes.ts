@@ -21,7 +21,8 @@ import type { HoldingsDeps } from './holdings-operations.ts';
 import { type ServedLimits, validated } from './json-operation.ts';
 import { readJsonBody } from './json-request.ts';
 import { type Cors, type Route, throwAsHttpFault, wrongValue } from './routing.ts';
-import { balances, columnsOf, TABLE_OPERATIONS, type TableOperation } from './table-operations.ts';
+import { columnsOf, type TableOperation } from './table-operation.ts';
+import { balances, TABLE_OPERATIONS } from './table-operations.ts';
 
 export interface TableDeps extends Pick<HoldingsDeps, 'answers' | 'holdAnswer' | 'limits'> {
   readonly logger: Logger;
@@ -78,7 +79,7 @@ async function readTableRequest(
   if (table === 'balances') {
     const form = formOf(textsOf(['format'], query).get('format'), accept);
     const given = validated(request!.fields, await readJsonBody(c, limits.bodyBytesMax));
-    return { question: { table, query: { ...(given as BalancesQuery), after: null } }, form, all: true };
+    return { question: { table, query: { ...(given as unknown as BalancesQuery), after: null } }, form, all: true };
   }
   const party = c.req.param('party');
   const { parameters: names, paged } = TABLES[table];
