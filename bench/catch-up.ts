@@ -70,6 +70,7 @@ async function catchUpOverWebSocket(
   const settings = {
     url: participant.url,
     parties,
+    tokens: true,
     tokenFile: null,
     oauth: null,
     ca: null,

@@ -18,7 +18,7 @@ const EVENTS_EACH = 9_000;
 function digest(events: readonly LedgerEvent[], open: Items): void {
   for (const event of events) {
     if (event.kind === 'archive') open.addLine(archivedLine(event.contractId));
-    else if (event.kind !== 'OpenMiningRound' && !(event.body instanceof BadUpdate))
+    else if ((event.kind === 'Amulet' || event.kind === 'LockedAmulet') && !(event.body instanceof BadUpdate))
       open.addLine(createdLine(event.body, event.contractId));
   }
   const changes = changesHash(0, 0);

@@ -16,6 +16,7 @@ import { benchStoreReaders } from './store-readers.ts';
 import { benchStreams } from './streams.ts';
 import { benchSummaries } from './summaries.ts';
 import { type Promised, printPromises, rounded } from './table.ts';
+import { benchTokens } from './tokens.ts';
 
 /**
  * Prints every promise of the design next to its baseline, all measured in this one run. Sizes by argument: `npm run
@@ -48,6 +49,7 @@ let denseFeed: string | null = null;
 const PARTS: Readonly<Record<string, () => Promised[] | Promise<Promised[]>>> = {
   mainnet: () => benchMainnet(folder, { updates, rounds }),
   replay: () => benchReplay(dense(), { events, rounds }),
+  tokens: () => benchTokens(folder, { events, updates, rounds }),
   sealing: () => benchSealing(dense()),
   summaries: () => withReference(dense(), (reference) => benchSummaries(folder, dense(), { rounds, reference })),
   'authenticated-user': () => benchAuthenticatedUser(folder, { rounds }),

@@ -32,6 +32,51 @@ export interface Envelope {
   readonly packageIds: Readonly<Record<PackageName, string>>;
 }
 
+/** The same as a participant prints it, where it shows all of a transaction (LEDGER_EFFECTS): amounts without an exponent. */
+export function ledgerApiLine(root: ExerciseEvent, envelope: Envelope, offset: number): string {
+  const { updateId, synchronizerId, recordTime, effectiveAt } = envelope;
+  const events: object[] = [];
+  writeLedgerApiEvents(root, { ...envelope, offset }, events);
+  const value = {
+    ...{
+      updateId,
+      commandId: '',
+      workflowId: '',
+      effectiveAt,
+      events,
+      offset,
+      synchronizerId,
+      traceContext: null,
+      recordTime,
+    },
+    ...{ externalTransactionHash: null, paidTrafficCost: 0 },
+  };
+  return JSON.stringify({ update: { Transaction: { value } } }).replaceAll('"0E-10"', '"0.0000000000"');
+}
+
+/** Writes the event and all below it; returns the number of the last. */
+function writeLedgerApiEvents(event: LedgerEvent, envelope: Envelope & { offset: number }, events: object[]): number {
+  const nodeId = events.length;
+  const packageName = packageOf(event.template);
+  const { contractId } = event;
+  const templateId = `${envelope.packageIds[packageName]}:${event.template}`;
+  const about = { offset: envelope.offset, nodeId, contractId, templateId, packageName, acsDelta: true };
+  if ('payload' in event) {
+    const { payload: createArgument, signatories, observers } = event;
+    const parties = { witnessParties: signatories.slice(0, 1), signatories, observers };
+    const empty = { contractKey: null, contractKeyHash: '', createdEventBlob: '', interfaceViews: [] };
+    const created = { ...about, createArgument, ...empty, ...parties, createdAt: envelope.effectiveAt };
+    events.push({ CreatedEvent: created });
+    return nodeId;
+  }
+  const { choice, argument: choiceArgument, result: exerciseResult, consuming, actors: actingParties } = event;
+  const exercised = { ...about, interfaceId: null, choice, choiceArgument, actingParties, consuming, exerciseResult };
+  events.push({});
+  const last = event.children.reduce((_, child) => writeLedgerApiEvents(child, envelope, events), nodeId);
+  events[nodeId] = { ExercisedEvent: { ...exercised, lastDescendantNodeId: last } };
+  return last;
+}
+
 /** One update as a line of Scan's form. Its root is one exercise, as of nearly every update on the network. */
 export function scanLine(root: ExerciseEvent, envelope: Envelope): string {
   const entries: [string, unknown][] = [];

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { otherTemplate, ourTemplate } from './template.ts';
+import { otherTemplate, otherViews, ourTemplate } from './template.ts';
 import {
   amuletArguments,
   contractId,
@@ -21,25 +21,23 @@ const ours = (['Amulet', 'LockedAmulet', 'OpenMiningRound'] as const).flatMap((e
 );
 const others = otherTemplate.map((template) => z.looseObject({ ...template }));
 
+/** What is used of any holding's create, besides what it holds. */
+const holdingFields = { nodeId, contractId, createdAt: ledgerTime, signatories: parties, observers: parties, acsDelta };
+
 function createFields(entity: (typeof ours)[number]['entity']): z.ZodRawShape {
   if (entity === 'OpenMiningRound')
     return { contractId, createArgument: roundArguments, signatories: parties, acsDelta };
-  return {
-    nodeId,
-    contractId,
-    createArgument: entity === 'Amulet' ? amuletArguments : lockedAmuletArguments,
-    createdAt: ledgerTime,
-    signatories: parties,
-    observers: parties,
-    acsDelta,
-  };
+  return { ...holdingFields, createArgument: entity === 'Amulet' ? amuletArguments : lockedAmuletArguments };
 }
 
 const createdEvent = z
   .union([
     notOnActiveSet,
     ...ours.map(({ entity, template }) => z.looseObject({ ...template, ...createFields(entity) })),
-    ...others,
+    ...otherTemplate.flatMap((template) => [
+      z.looseObject({ ...template, interfaceViews: otherViews }),
+      z.looseObject({ ...template, ...holdingFields }),
+    ]),
   ])
   .meta({ id: 'CreatedEvent' });
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { NODE_MAX } from '../../src/decode/values.ts';
-import { otherTemplate, ourTemplate } from './template.ts';
+import { otherTemplate, otherViews, ourTemplate } from './template.ts';
 import {
   amuletArguments,
   contractId,
@@ -31,21 +31,29 @@ const others = otherTemplate.map(({ templateId, packageName }) => ({
   package_name: packageName,
 }));
 
+/** What is used of any holding's create, besides what it holds. */
+const holdingFields = {
+  event_id: eventId,
+  contract_id: contractId,
+  created_at: ledgerTime,
+  signatories: parties,
+  observers: parties,
+};
+
 function createFields(entity: (typeof ours)[number]['entity']): z.ZodRawShape {
   if (entity === 'OpenMiningRound') {
     return { contract_id: contractId, create_arguments: roundArguments, signatories: parties };
   }
-  return {
-    event_id: eventId,
-    contract_id: contractId,
-    create_arguments: entity === 'Amulet' ? amuletArguments : lockedAmuletArguments,
-    created_at: ledgerTime,
-    signatories: parties,
-    observers: parties,
-  };
+  return { ...holdingFields, create_arguments: entity === 'Amulet' ? amuletArguments : lockedAmuletArguments };
 }
 
-const createdEvents = [...ours.map(({ entity, template }) => ({ ...template, ...createFields(entity) })), ...others];
+const createdEvents = [
+  ...ours.map(({ entity, template }) => ({ ...template, ...createFields(entity) })),
+  ...others.flatMap((template) => [
+    { ...template, interface_views: otherViews },
+    { ...template, ...holdingFields },
+  ]),
+];
 
 const exercise = { event_type: z.literal('exercised_event'), child_event_ids: z.array(z.string()) };
 const event = z

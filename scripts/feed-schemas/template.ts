@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isHolding } from '../../src/decode/holding-view.ts';
 
 /**
  * The two fields that name a template, for each case that matters. A name decides over the prefix of a template id; the
@@ -39,3 +40,10 @@ export const otherTemplate: readonly TemplateCase[] = [
   { templateId: templateId(`${PART}:${ANY_OF_OURS}`), packageName: z.string().regex(/^(?!splice-amulet$)[\s\S]/) },
   { templateId: templateId(`#(?!splice-amulet:)${PART}:${ANY_OF_OURS}`), packageName: missing },
 ];
+
+/** The views of a contract of another template that is ignored; with a Holding view it must have all that is used of a create. */
+export const otherViews = z
+  .unknown()
+  .optional()
+  .refine((views) => !isHolding(views))
+  .describe('without a view of Splice.Api.Token.HoldingV1:Holding or HoldingV2:Holding');

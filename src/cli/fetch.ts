@@ -21,7 +21,7 @@ export const fetchCommand: CliCommand = {
     'holdfast fetch --ledger-api http://participant:7575 --ledger-api-parties alice::1220ab --migration-id 4 --output updates.ndjson',
   ],
   dataDir: 'unused',
-  settings: [...keysOf(SCAN_SETTINGS), ...keysOf(LEDGER_API_SETTINGS), 'migrationId'],
+  settings: [...keysOf(SCAN_SETTINGS), ...keysOf(LEDGER_API_SETTINGS), 'migrationId', 'tokens'],
   addOptions: (command) =>
     command
       .option(

@@ -34,6 +34,7 @@ export const produceCommand: CliCommand = {
     ...keysOf(SCAN_SETTINGS),
     ...keysOf(LEDGER_API_SETTINGS),
     'migrationId',
+    'tokens',
   ],
   addOptions: (command) =>
     command

@@ -25,6 +25,7 @@ export const replayCommand: CliCommand = {
     'migrationId',
     'snapshotPeriod',
     'dso',
+    'tokens',
     'onBadUpdate',
     'recordTimeAheadMax',
     'recordTimeGapMax',

@@ -79,6 +79,10 @@ export const SETTINGS = {
     field: 'snapshotPeriodUs',
   }),
   dso: party('the DSO whose coins count (default: the first seen)'),
+  tokens: oneOf(
+    'on',
+    'off',
+  )('holdings of other instruments, fixed with the first update (default: on in a new directory)'),
   emptyOwners: oneOf('zero', 'omit')('answer for an owner without coin', { default: 'zero', reads: true }),
   onBadUpdate: oneOf('halt', 'quarantine')('what follows an update that cannot be applied', { default: 'halt' }),
   forceSnapshots: flag('allow POST /v0/state/acs/force', { default: 'false' }),

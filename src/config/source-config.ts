@@ -61,6 +61,7 @@ export function ledgerApiConfig(settings: Settings, oauth: OauthSettings | null)
   return {
     url: withoutSlash(ledgerApi),
     parties: parties[0] === 'all' ? 'all' : parties,
+    tokens: settings.tokens !== 'off',
     tokenFile,
     oauth,
     ca: readCertificate(optionName('ledgerApiCa'), ledgerApiCa),

@@ -5,8 +5,18 @@ import { BadUpdate } from '../ledger/bad-update.ts';
 import { comparableJson, NESTING_MAX } from '../ledger/canonical-json.ts';
 import { coinExtra } from '../ledger/coin.ts';
 import { type CoinEntity, ENTITIES, type Entity, PACKAGE_NAME } from '../ledger/templates.ts';
-import type { Coin, CoinCreate, IgnoredEvent, LedgerEvent, OpenRound, RoundCreate } from '../ledger/update.ts';
+import type {
+  Coin,
+  CoinCreate,
+  HoldingCreate,
+  IgnoredEvent,
+  LedgerEvent,
+  OpenRound,
+  OtherContract,
+  RoundCreate,
+} from '../ledger/update.ts';
 import type { ReadEventLog } from './event-log.ts';
+import { isHolding, readHoldingView, viewDiffers } from './holding-view.ts';
 import {
   attempt,
   fault,
@@ -29,6 +39,7 @@ export interface CreateFields extends TemplateFields {
   readonly signatories: string;
   readonly observers: string;
   readonly node: string;
+  readonly views: string;
   readNode(value: unknown, field: string): number;
 }
 
@@ -44,9 +55,9 @@ export function readCreate(
   event: Wire,
   fields: CreateFields,
   path: () => string,
-): CoinCreate | RoundCreate | IgnoredEvent {
+): CoinCreate | RoundCreate | HoldingCreate | IgnoredEvent {
   const entity = readEntity(event, fields);
-  if (entity === 'other template' || entity === 'other package') return entity;
+  if (isOther(entity)) return readHolding(event, fields, entity) ?? entity;
   const contractId = readContractId(event[fields.contractId], fields.contractId);
   const payload = readPayload(event[fields.arguments], fields.arguments);
   const isLocked = entity === 'LockedAmulet';
@@ -93,7 +104,28 @@ function readCoin(event: Wire, parts: CoinParts): Coin {
   const { amount, rate, round } = terms;
   const extra = coinExtra({ entity, dso, owner, amount, rate, round, arguments: payload, signatories, observers });
   if (extra === undefined) return fault(fields.arguments, payload, KEEPABLE_EXPECTED);
-  return { entity, owner, amount, rate, round, createdAt, node, templateId, packageName, extra };
+  const coin = { entity, owner, amount, rate, round, createdAt, node, templateId, packageName, extra };
+  return viewDiffers(event[fields.views], coin) ? { ...coin, viewDiffers: true } : coin;
+}
+
+/** Null for what shows no Holding view. Throws Fault for what is wrong beside its views. */
+function readHolding(event: Wire, fields: CreateFields, ignoredAs: OtherContract): HoldingCreate | null {
+  const { [fields.views]: views, [fields.packageName]: packageName } = event;
+  if (!isHolding(views)) return null;
+  const templateId = readText(event[fields.templateId], fields.templateId, 'well-formed text');
+  const createdAt = readTime(event[fields.createdAt], fields.createdAt);
+  return {
+    kind: 'holding',
+    contractId: readContractId(event[fields.contractId], fields.contractId),
+    templateId,
+    packageName: typeof packageName === 'string' ? packageName : (/^#([^:]+):/.exec(templateId)?.[1] ?? ''),
+    ignoredAs,
+    signatories: readParties(event[fields.signatories], fields.signatories),
+    observers: readParties(event[fields.observers], fields.observers),
+    node: fields.readNode(event[fields.node], fields.node),
+    createdAt,
+    view: readHoldingView(views, createdAt)!,
+  };
 }
 
 function readAmount(value: unknown, field: string): Pick<Coin, 'amount' | 'rate' | 'round'> {
@@ -179,14 +211,15 @@ export function mayBeOurs(templateId: unknown): boolean {
  * `#<package name>:` of the template id does, because that prefix is not always the true name. A malformed id is bad,
  * because nothing shows which template it means.
  */
-export function readEntity(
-  event: Wire,
-  fields: TemplateFields,
-): Entity | Extract<IgnoredEvent, 'other template' | 'other package'> {
+export function readEntity(event: Wire, fields: TemplateFields): Entity | OtherContract {
   const templateId = event[fields.templateId];
   const entity = entityOf(templateId) ?? fault(fields.templateId, templateId, TEMPLATE_EXPECTED);
   if (entity === 'other template') return entity;
   return packageOf(event[fields.packageName], templateId as string, fields) === PACKAGE_NAME ? entity : 'other package';
+}
+
+export function isOther(entity: Entity | OtherContract): entity is OtherContract {
+  return entity === 'other template' || entity === 'other package';
 }
 
 /** The package name that counts for a template of ours; BadUpdate where the event has none. */

@@ -21,8 +21,9 @@ import {
 
 /** Bytes or characters of an unreadable message that are looked at to describe its fault; a message may be megabytes. */
 const SHOWN_MAX = 400;
-/** Where a created event of either format has its payload. */
+/** Where a created event of either format has its payload, and where its views, which may be nested to any depth. */
 const PAYLOAD_KEYS: readonly string[] = ['create_arguments', 'createArgument'];
+const VIEW_KEYS: readonly string[] = ['interface_views', 'interfaceViews'];
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
@@ -102,6 +103,7 @@ function withExactPayloads(message: unknown, exact: unknown): unknown {
   if (typeof message !== 'object' || message === null) return message;
   const [fields, exactFields] = [message as Record<string, unknown>, exact as Wire];
   for (const key of Object.keys(fields)) {
+    if (VIEW_KEYS.includes(key)) continue;
     const inner = PAYLOAD_KEYS.includes(key) ? exactFields[key] : withExactPayloads(fields[key], exactFields[key]);
     Object.defineProperty(fields, key, { value: inner });
   }

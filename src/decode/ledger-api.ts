@@ -1,9 +1,18 @@
 import { isImportTime, type Micros } from '../ledger/time.ts';
 import type { Checkpoint, Ignored, IgnoredEvent, LedgerEvent, LedgerUpdate } from '../ledger/update.ts';
-import { type Collected, type CreateFields, collect, type ReadEvent, readCreate, readEntity } from './create.ts';
+import {
+  type Collected,
+  type CreateFields,
+  collect,
+  isOther,
+  type ReadEvent,
+  readCreate,
+  readEntity,
+} from './create.ts';
 import { EVENT_LOG_CHOICE, readEventLog, withEventLogs } from './event-log.ts';
 import {
   fault,
+  isContractId,
   isWire,
   ledgerOffsetOf,
   readContractId,
@@ -27,6 +36,7 @@ const FIELDS: CreateFields = {
   observers: 'observers',
   node: 'nodeId',
   readNode: readNodeId,
+  views: 'interfaceViews',
 };
 
 const UPDATE_KINDS = ['Transaction', 'Reassignment', 'OffsetCheckpoint', 'TopologyTransaction'] as const;
@@ -142,10 +152,13 @@ function readArchive(
   if (event.acsDelta === false) return 'acsDelta false';
   if (kind === 'ExercisedEvent' && event.consuming === false) return 'not consuming';
   const entity = readEntity(event, FIELDS);
-  if (entity === 'other template' || entity === 'other package') return entity;
-  if (kind === 'ExercisedEvent' && event.consuming !== true) {
-    fault('consuming', event.consuming, 'true or false');
+  const isExact = kind !== 'ExercisedEvent' || event.consuming === true;
+  // Nothing else of another template is validated, because it may be none of a holding.
+  if (isOther(entity)) {
+    const { contractId } = event;
+    return isExact && isContractId(contractId) ? { kind: 'other archive', contractId, ignoredAs: entity } : entity;
   }
+  if (!isExact) fault('consuming', event.consuming, 'true or false');
   checkAcsDelta(event);
   return { kind: 'archive', entity, contractId: readContractId(event.contractId, 'contractId') };
 }

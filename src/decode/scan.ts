@@ -1,6 +1,14 @@
 import { isImportTime } from '../ledger/time.ts';
 import type { IgnoredEvent, LedgerEvent, LedgerUpdate } from '../ledger/update.ts';
-import { type Collected, type CreateFields, collect, type ReadEvent, readCreate, readEntity } from './create.ts';
+import {
+  type Collected,
+  type CreateFields,
+  collect,
+  isOther,
+  type ReadEvent,
+  readCreate,
+  readEntity,
+} from './create.ts';
 import { EVENT_LOG_CHOICE, readEventLog, withEventLogs } from './event-log.ts';
 import type { PartialTransaction } from './partial/transaction.ts';
 import {
@@ -28,6 +36,8 @@ const FIELDS: CreateFields = {
   observers: 'observers',
   node: 'event_id',
   readNode: readEventIdNode,
+  // No Scan has it, only a participant's snapshot import.
+  views: 'interface_views',
 };
 
 const SYNCHRONIZER_EXPECTED = 'a synchronizer id';
@@ -171,7 +181,7 @@ function readExercise(event: Wire): ReadEvent {
   if (event.consuming === false)
     return (event.choice === EVENT_LOG_CHOICE ? readEventLog(event) : null) ?? 'not consuming';
   const entity = readEntity(event, FIELDS);
-  if (entity === 'other template' || entity === 'other package') return entity;
+  if (isOther(entity)) return entity;
   if (event.consuming !== true) fault('consuming', event.consuming, 'true or false');
   return { kind: 'archive', entity, contractId: readContractId(event.contract_id, 'contract_id') };
 }

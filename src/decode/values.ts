@@ -29,8 +29,11 @@ export function readText(value: unknown, field: string, expected: string): strin
 }
 
 export function readContractId(value: unknown, field: string): string {
-  const id = readText(value, field, 'a contract id of 1-255 characters');
-  return id.length <= CONTRACT_ID_CHARS_MAX ? id : fault(field, id, 'a contract id of 1-255 characters');
+  return isContractId(value) ? value : fault(field, value, 'a contract id of 1-255 characters');
+}
+
+export function isContractId(value: unknown): value is string {
+  return typeof value === 'string' && value !== '' && value.length <= CONTRACT_ID_CHARS_MAX && value.isWellFormed();
 }
 
 export function readTime(value: unknown, field: string): Micros {

@@ -12,12 +12,14 @@ import {
   type Coin,
   type Decoded,
   type EventLog,
+  type HoldingCreate,
   IGNORED_EVENTS,
   type Ignored,
   type ImportMarker,
   type LedgerEvent,
   type LedgerUpdate,
   type OpenRound,
+  type OtherArchive,
 } from '../ledger/update.ts';
 import { LINE_BYTES_MAX } from './limits.ts';
 import type { Message } from './source.ts';
@@ -232,7 +234,10 @@ function addUpdate(batch: Building, update: LedgerUpdate, row: number): void {
   rows[row + LEDGER_OFFSET] = offset ?? Number.NaN;
   for (const what of ignored) rows[row + IGNORED + IGNORED_EVENTS.indexOf(what)]! += 1;
   batch.text += updateId;
-  for (const event of events) batch.events.add(event, migrationId);
+  for (const event of events) {
+    if ('ignoredAs' in event) rows[row + IGNORED + IGNORED_EVENTS.indexOf(event.ignoredAs)]! += 1;
+    else batch.events.add(event, migrationId);
+  }
   if (seed !== undefined || eventLogs !== undefined)
     rows[row + PART] = parts.push({ ...(seed && { seed }), ...(eventLogs && { eventLogs }) }) - 1;
 }
@@ -246,7 +251,7 @@ class EventList {
   /** A character for each byte. */
   readonly items: string[] = [];
 
-  add(event: LedgerEvent, migrationId: number): void {
+  add(event: Exclude<LedgerEvent, HoldingCreate | OtherArchive>, migrationId: number): void {
     const { contractId } = event;
     const idHash = contractIdHash(contractId, migrationId);
     if (event.kind === 'archive') {

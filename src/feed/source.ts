@@ -163,6 +163,8 @@ export interface StoredSource {
   readonly lanes: ReadonlyMap<string, StoredLane>;
   /** The owners whose coins count, in order; null or absent: all. */
   readonly followed?: readonly string[] | null;
+  /** Whether holdings of the token standard count; null or absent before the first update. */
+  readonly tokens?: boolean | null;
 }
 
 export interface StoredLane {

@@ -63,7 +63,7 @@ export function dropHalted(dataDir: string, id: number): boolean {
 export function coinsOf(deadLetter: DeadLetter): { readonly creates: number; readonly archives: number } | null {
   const decoded = tryDecode(deadLetter.bytes, { migrationId: deadLetter.migrationId ?? 0 });
   if (decoded instanceof BadUpdate) return null;
-  const events = decoded.kind === 'update' ? decoded.events : [];
+  const events = decoded.kind === 'update' ? decoded.events.filter((event) => !('ignoredAs' in event)) : [];
   const archives = events.filter(({ kind }) => kind === 'archive').length;
   return { creates: events.length - archives, archives };
 }

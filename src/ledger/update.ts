@@ -28,7 +28,7 @@ export interface LedgerUpdate {
   readonly offset?: number | null;
   /** Set in a snapshot import, which counts only once its marker has come; the update of the create, where known. */
   readonly seed?: { readonly createdIn: string | null };
-  /** In feed order; only those of coins and rounds. */
+  /** In feed order; only those of coins, rounds and holdings. */
   readonly events: readonly LedgerEvent[];
   /** Why each of the other events was ignored; for counting. */
   readonly ignored: readonly IgnoredEvent[];
@@ -62,7 +62,7 @@ export interface Ignored {
   readonly what: 'topology transaction' | 'unknown update kind' | 'empty checkpoint' | 'null value';
 }
 
-export type LedgerEvent = CoinCreate | RoundCreate | Archive;
+export type LedgerEvent = CoinCreate | RoundCreate | Archive | HoldingCreate | OtherArchive;
 
 /**
  * A create of a coin template. Of the payload only `dso` is validated at once: faults of the rest are kept in `body`, because
@@ -97,6 +97,48 @@ export interface Coin {
    * Otherwise what does not follow from them, as canonical JSON text; see coin.ts.
    */
   readonly extra: string | null;
+  /** Set where its views name another owner or amount: its arguments count. */
+  readonly viewDiffers?: true;
+}
+
+/** The create of a contract of another template that shows a Holding view of the token standard (CIP-0056, CIP-0112). */
+export interface HoldingCreate {
+  readonly kind: 'holding';
+  readonly contractId: string;
+  /** As the feed wrote it. */
+  readonly templateId: string;
+  readonly packageName: string;
+  /** How it is counted where there are no tokens. */
+  readonly ignoredAs: OtherContract;
+  readonly signatories: readonly string[];
+  readonly observers: readonly string[];
+  readonly node: number;
+  readonly createdAt: Micros;
+  /** What its views say (docs/rules.md, rule 16). */
+  readonly view: HoldingView | Unreadable;
+}
+
+export interface HoldingView {
+  /** The party that issues the instrument; only a holding that it has signed counts. */
+  readonly admin: string;
+  readonly instrument: string;
+  /** Null for an account without an owner. */
+  readonly owner: string | null;
+  readonly provider: string | null;
+  /** Empty for none. */
+  readonly accountId: string;
+  /** 1e-10 units, >= 0, up to 38 digits */
+  readonly amount: bigint;
+  readonly locked: boolean;
+  /** Micros as a bigint, because it may be in any of the years 1 to 9999; null for a lock without end. */
+  readonly lockExpiresAt: bigint | null;
+}
+
+/** Views that cannot be read. The instrument is set where it can be: a counterfeit is one whatever else its views say. */
+export interface Unreadable {
+  readonly reason: string;
+  readonly admin?: string;
+  readonly instrument?: string;
 }
 
 /** What the ledger says of a change of an account: it explains a movement, and no total depends on it (docs/rules.md, rule 15). */
@@ -134,6 +176,16 @@ export interface Archive {
   readonly entity: Entity | null;
   readonly contractId: string;
 }
+
+/** An archive of another template, which may be that of a holding. Format A has none: it shows holdings only in imports. */
+export interface OtherArchive {
+  readonly kind: 'other archive';
+  readonly contractId: string;
+  readonly ignoredAs: OtherContract;
+}
+
+/** A contract that is neither a coin nor a round, as it is counted where it is ignored. */
+export type OtherContract = Extract<IgnoredEvent, 'other template' | 'other package'>;
 
 /** The name under which an archive without a template is counted where its contract is not active. */
 export const INACTIVE_PURGE = 'purge of an inactive contract';

@@ -64,7 +64,9 @@ function eventsOf(update: LedgerUpdate, rules: FlattenRules): readonly FlatEvent
   const time = eventTime(migrationId, recordTime, rules.periodUs);
   const upd = recordTime === null ? (seed?.createdIn ?? null) : updateId;
   const ofImport = seed === undefined ? {} : { seeded: 0 };
-  const events = update.events.map((event): FlatEvent => {
+  const events = update.events.flatMap((event): FlatEvent | [] => {
+    // A store in PostgreSQL holds coins only.
+    if ('ignoredAs' in event) return [];
     if (event.kind === 'archive') return archived(event, time);
     if (isCounterfeit(event, rules.dso)) return { k: 'G', ...time, cid: event.contractId, fp: COUNTERFEIT_FINGERPRINT };
     return { ...(event.kind === 'OpenMiningRound' ? opened(event, time) : created(event, time, upd)), ...ofImport };

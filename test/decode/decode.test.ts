@@ -209,10 +209,11 @@ describe('reassignments', () => {
     expect(outline(decodeUpdate(ledgerApi).events)).toEqual(['Amulet c0']);
   });
 
-  it('an unassignment of the Ledger API within one synchronizer is ignored as an archive would be', () => {
+  it('an unassignment of the Ledger API within one synchronizer is taken as an archive would be', () => {
     const value = 'update/Reassignment/value/events/0/JsUnassignedEvent/value';
     const other = change(messages.ledgerApiPurge(), `${value}/templateId`, 'p:M:E');
-    expect(decodeUpdate(other)).toMatchObject({ events: [], ignored: ['other template'] });
+    const archive = { kind: 'other archive', contractId: 'c1', ignoredAs: 'other template' };
+    expect(decodeUpdate(other)).toMatchObject({ events: [archive], ignored: [] });
     const off = change(messages.ledgerApiPurge(), `${value}/acsDelta`, false);
     expect(decodeUpdate(off)).toMatchObject({ events: [], ignored: ['acsDelta false'] });
   });

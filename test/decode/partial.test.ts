@@ -11,6 +11,7 @@ import { containerElements } from '../../src/feed/file/elements.ts';
 import { BadUpdate } from '../../src/ledger/bad-update.ts';
 import type { Decoded, LedgerUpdate } from '../../src/ledger/update.ts';
 import { BAD_UPDATES, badMessage, GOOD } from '../support/decode/bad-updates.ts';
+import { scanImport } from '../support/decode/messages.ts';
 import { damaged } from '../support/http/fuzz-values.ts';
 import { eventLogs, withEventLogs } from '../support/ledger/event-log.ts';
 import { oddLedger, realLedger } from '../support/ledger/options.ts';
@@ -67,6 +68,17 @@ describe('a Scan transaction of which not all is parsed', () => {
   it.each([1, 2, 3, 4])('means the same in a ledger in which everything happens (seed %i)', (seed) => {
     const lines = linesOf(oddLedger(seed, { migrations: 2 }), 600);
     expect(lines.filter((line) => isPartial(Buffer.from(line))).length).toBeGreaterThan(200);
+  });
+
+  it('is an import with views too, whatever its template', () => {
+    const views = '"interface_views":[{"interfaceId":"p:Splice.Api.Token.HoldingV1:Holding","viewValue":null}]';
+    for (const name of ['Amulet', 'Other']) {
+      const line = JSON.stringify(scanImport())
+        .replace(':Amulet"', `:${name}"`)
+        .replace('"observers":[]', `$&,${views}`);
+      expect(isPartial(Buffer.from(line))).toBe(true);
+      expect((decodePartially(Buffer.from(line)) as LedgerUpdate).events).toHaveLength(1);
+    }
   });
 
   it('is one with EventLog events too, however their choice is written', () => {

@@ -60,10 +60,25 @@ function isTree(message: Json): boolean {
 }
 
 function isIgnored(event: Json): boolean {
+  if (JSON.stringify(event.interface_views ?? null).includes(HOLDING)) return false;
   if (event.event_type === 'exercised_event' && event.consuming === false) return true;
   const template = event.template_id as string;
   const isOurs = /^[^:]+:Splice\.(Amulet:(Locked)?Amulet|Round:OpenMiningRound)$/.test(template);
   return !isOurs || (event.package_name ?? /^#([^:]+):/.exec(template)?.[1]) !== 'splice-amulet';
+}
+
+const HOLDING = 'p:Splice.Api.Token.HoldingV1:Holding';
+const VIEWS = [{ interfaceId: HOLDING, viewValue: { amount: '7' } }];
+
+function scanHolding(): Json {
+  const message = messages.change(messages.scanImport(), 'events_by_id/u:0/template_id', 'p:M:E');
+  return messages.change(message, 'events_by_id/u:0/interface_views', structuredClone(VIEWS));
+}
+
+function ledgerApiHolding(): Json {
+  const createdEvent = { ...messages.ledgerApiCreate(0, 'Amulet', {}), interfaceViews: structuredClone(VIEWS) };
+  const created = { CreatedEvent: { ...createdEvent, packageName: 'registry' } };
+  return { ...messages.bareTransaction(), events: [created, { ArchivedEvent: messages.ledgerApiArchive(1) }] };
 }
 
 const PAYLOAD = 'events_by_id/u:0/create_arguments';
@@ -74,6 +89,8 @@ const CASES: readonly (readonly [string, () => Json, z.ZodType])[] = [
   ['a Scan assignment', messages.scanAssignment, scanMessage],
   ['a Scan unassignment', messages.scanUnassignment, scanMessage],
   ['a Scan purge', messages.scanPurge, scanMessage],
+  ['a Scan import with views', scanHolding, scanMessage],
+  ['a Ledger API holding', ledgerApiHolding, ledgerApiMessage],
   ['a Ledger API transaction', messages.ledgerApiTransaction, ledgerApiMessage],
   ['a Ledger API import', messages.ledgerApiImport, ledgerApiMessage],
   ['a bare transaction', messages.bareTransaction, ledgerApiMessage],

@@ -11,7 +11,7 @@ import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { linesOf } from '../support/views/replayed.ts';
 import { dumpRows, type dumpViews, epochFacts } from '../support/views/views-dump.ts';
 
-const KILLS = soakCount(3);
+const KILLS = soakCount(6);
 /** Each directory is killed so often before it may come to its end. */
 const KILLS_PER_DIRECTORY = 3;
 const TIMEOUT_MS = 300_000;
@@ -21,37 +21,45 @@ const preload = preloadSmallEpochs(200);
 const directory = temporaryDirectory();
 afterAll(() => directory[Symbol.dispose]());
 
-/** The files, and the option that says of which migration the lines are that carry none. */
-let feed: readonly string[] = [];
-let wanted: ReturnType<typeof dumpViews> = {};
-let wantedSnapshots: ReadonlySet<string> = new Set();
-let undisturbedMs = 0;
+interface Feed {
+  /** The files, and the option that says of which migration the lines are that carry none. */
+  readonly args: readonly string[];
+  readonly wanted: ReturnType<typeof dumpViews>;
+  undisturbedMs: number;
+}
+
+/** One of coins in two migrations, and one of a participant with tokens. */
+const feeds: Feed[] = [];
 
 /**
- * Files that overlap, so that a start goes over what is known as well as over what is new, and commits often. The newest of two
- * migrations is written in the Ledger API's form, with imports of several creates and repairs that share their time.
+ * Files that overlap, so that a start goes over what is known as well as over what is new, and commits often. The newest migration is
+ * written in the Ledger API's form, with imports of several creates and repairs that share their time.
  */
-function writeFeed(): string[] {
+function writeFeed(name: string, migrations: number, token: number): string[] {
   const large = { updates: 600, owners: 150, activeTarget: 500, roundEvery: 50, importCreatesMax: 8 };
-  const options = { ...large, migrations: 2, synchronizers: 2, shares: { repair: 0.1 } };
+  const options = { ...large, carriedOver: 30, migrations, synchronizers: 2, shares: { repair: 0.1, token } };
   const items = [...randomLedger(oddLedger(4_711, options))];
   const migrationId = Math.max(...items.map((item) => item.migrationId));
   const lines = items.flatMap((item) => linesOf([item], item.migrationId === migrationId ? 'ledger-api' : 'scan'));
   const size = Math.ceil(lines.length / 3);
   const files = Array.from({ length: 3 }, (_, i) => {
-    return directory.writeLines(`part-${i}.ndjson`, lines.slice(Math.max(0, i * size - 100), (i + 1) * size));
+    return directory.writeLines(`${name}-${i}.ndjson`, lines.slice(Math.max(0, i * size - 100), (i + 1) * size));
   });
   return [...files, '--migration-id', String(migrationId)];
 }
 
 beforeAll(async () => {
-  feed = writeFeed();
-  const startedMs = Date.now();
-  const { code } = await runProgram(['replay', '--data', directory.at('undisturbed'), ...feed]);
-  expect(code).toBe(0);
-  undisturbedMs = Date.now() - startedMs;
-  wanted = dumpRows(directory.at('undisturbed'));
-  wantedSnapshots = new Set(wanted.snapshot);
+  for (const [name, migrations, token] of [
+    ['coins', 2, 0],
+    ['tokens', 1, 0.5],
+  ] as const) {
+    const args = writeFeed(name, migrations, token);
+    const startedMs = Date.now();
+    const { code } = await runProgram(['replay', '--data', directory.at(`undisturbed-${name}`), ...args]);
+    expect(code).toBe(0);
+    const undisturbedMs = Date.now() - startedMs;
+    feeds.push({ args, wanted: dumpRows(directory.at(`undisturbed-${name}`)), undisturbedMs });
+  }
 }, TIMEOUT_MS);
 
 describe(`a replay killed with SIGKILL at random moments, ${KILLS} times in all, and run again to its end`, () => {
@@ -61,16 +69,18 @@ describe(`a replay killed with SIGKILL at random moments, ${KILLS} times in all,
     'leaves the tables of an undisturbed one (seed %i)',
     async (seed) => {
       const random = createRandom(seed);
+      const feed = feeds[seed % 2]!;
+      const wantedSnapshots = new Set(feed.wanted.snapshot);
       const data = directory.at(`killed-${seed}`);
       for (let killed = 0; killed < KILLS_PER_DIRECTORY; ) {
         // The first part of a run is the start of the process, where nothing can be lost.
-        const afterMs = undisturbedMs * (0.2 + random.below(80) / 100);
+        const afterMs = feed.undisturbedMs * (0.2 + random.below(80) / 100);
         const startedMs = Date.now();
-        await using program = startProgram(['replay', '--data', data, ...feed], { preload });
+        await using program = startProgram(['replay', '--data', data, ...feed.args], { preload });
         await Promise.race([sleep(afterMs), program.ended]);
         program.kill('SIGKILL');
         if ((await program.ended).signal === 'SIGKILL') killed += 1;
-        else undisturbedMs = Math.min(undisturbedMs, Date.now() - startedMs);
+        else feed.undisturbedMs = Math.min(feed.undisturbedMs, Date.now() - startedMs);
         if (!existsSync(`${data}/views.db`)) continue;
         const sealed = dumpRows(data).snapshot ?? [];
         const changed = sealed.filter((snapshot) => !wantedSnapshots.has(snapshot));
@@ -82,8 +92,8 @@ describe(`a replay killed with SIGKILL at random moments, ${KILLS} times in all,
         const sound = verified.stderr.includes('has no tables yet') ? 2 : 0;
         expect(verified).toMatchObject({ code: sound });
       }
-      expect(await runProgram(['replay', '--data', data, ...feed], { preload })).toMatchObject({ code: 0 });
-      expect(dumpRows(data)).toEqual(wanted);
+      expect(await runProgram(['replay', '--data', data, ...feed.args], { preload })).toMatchObject({ code: 0 });
+      expect(dumpRows(data)).toEqual(feed.wanted);
       expect(await holdfast('verify', '--data', data)).toMatchObject({ code: 0 });
       const { closed, gone, cleared } = epochFacts(data);
       expect(Math.min(closed, gone, cleared)).toBeGreaterThan(0);
@@ -95,9 +105,10 @@ describe(`a replay killed with SIGKILL at random moments, ${KILLS} times in all,
 describe('a SIGTERM at a random moment', () => {
   it('ends replay with code 1, and what was applied is on disk', { timeout: TIMEOUT_MS }, async () => {
     let data = '';
+    const { args, wanted } = feeds[0]!;
     for (let tries = 0, isStopped = false; !isStopped; tries++) {
       data = directory.at(`stopped-${tries}`);
-      await using program = startProgram(['replay', '--data', data, ...feed]);
+      await using program = startProgram(['replay', '--data', data, ...args]);
       while (!existsSync(`${data}/views.db`)) await sleep(10);
       program.kill('SIGTERM');
       const { code, stderr } = await program.ended;
@@ -109,7 +120,7 @@ describe('a SIGTERM at a random moment', () => {
           stderr: expect.stringContaining('run it again to continue'),
         });
     }
-    expect(await holdfast('replay', '--data', data, ...feed)).toMatchObject({ code: 0 });
+    expect(await holdfast('replay', '--data', data, ...args)).toMatchObject({ code: 0 });
     expect(dumpRows(data)).toEqual(wanted);
   });
 });

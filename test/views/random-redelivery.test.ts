@@ -21,10 +21,14 @@ const DSO = 'DSO::1220dd';
 const FORMATS: readonly Format[] = ['scan', 'ledger-api', 'acs-delta'];
 const CUTS: readonly Cuts[] = [{ chunkBytes: 2 ** 20 }, { batchEventsMax: 7, epochEvents: 50 }];
 
+/** A Scan shows no tokens, so a ledger with some is in a participant's form alone. */
+const tokenShare = (seed: number): number => (seed % 3 === 2 ? 0.5 : 0);
+
 function ledgerOf(seed: number, recreated: number): HistoryItem[] {
   const shape = { updates: 150, owners: 8, activeTarget: 40, synchronizers: 1 + (seed % 3), migrationId: 0, dso: DSO };
   const imports = { carriedOver: 10, importCreatesMax: 3 };
-  return [...randomLedger(oddLedger(seed + 500, { ...shape, ...imports, shares: { repair: 0.1, recreated } }))];
+  const shares = { repair: 0.1, recreated, token: tokenShare(seed) };
+  return [...randomLedger(oddLedger(seed + 500, { ...shape, ...imports, shares }))];
 }
 
 const isUpdate = (item: HistoryItem): item is HistoryUpdate => item.kind === 'update' && item.recordTime !== null;
@@ -52,6 +56,16 @@ function oursOf(update: HistoryUpdate): HistoryUpdate {
   const net = netOf(update);
   const events = net.events.filter(({ contract }) => isOurs(contract) || update.wrapping !== 'transaction');
   return { ...net, events: events.map((event) => ({ ...event, contract: writtenOtherwise(event.contract) })) };
+}
+
+/** The views of a contract are computed when it is read, by the newest package then. */
+function viewedOtherwise(update: HistoryUpdate): HistoryUpdate {
+  const changed = (text: string): string => text.replaceAll(/"amount":"(?=\d)/g, '"amount":"1');
+  const events = netOf(update).events.map((event) => {
+    const views = JSON.parse(changed(JSON.stringify(event.contract.views ?? [])));
+    return { ...event, contract: { ...event.contract, views } };
+  });
+  return { ...netOf(update), events: update.wrapping === 'transaction' ? events : update.events };
 }
 
 function writtenOtherwise(contract: Contract): Contract {
@@ -161,9 +175,11 @@ function worldOf(items: readonly HistoryItem[]): World {
 
 describe.each(Array.from({ length: soakCount(3) }, (_, seed) => seed))('redelivery in random ledger %i', (seed) => {
   const random = createRandom(seed + 9);
+  const hasTokens = tokenShare(seed) > 0;
+  const formats = FORMATS.filter((format) => format !== 'scan' || !hasTokens);
   const viewOf = (update: HistoryUpdate): string[] => {
-    const view = random.pick([(each: HistoryUpdate) => each, netOf, oursOf]);
-    return linesOf([view(update)], random.pick(FORMATS));
+    const view = random.pick([(each: HistoryUpdate) => each, netOf, hasTokens ? viewedOtherwise : oursOf]);
+    return linesOf([view(update)], random.pick(formats));
   };
 
   it('changes nothing in any view: at once, in the same batch, and after a restart', async () => {
@@ -174,7 +190,7 @@ describe.each(Array.from({ length: soakCount(3) }, (_, seed) => seed))('redelive
     const wanted = dumpRows(directory.at('once'));
     const again: string[] = [];
     for (const [i, item] of items.entries()) {
-      again.push(...linesOf([item], isUpdate(item) ? random.pick(FORMATS) : 'ledger-api'));
+      again.push(...linesOf([item], isUpdate(item) ? random.pick(formats) : 'ledger-api'));
       const known = random.pick(items.slice(0, i + 1));
       if (isUpdate(known)) again.push(...viewOf(known));
     }
@@ -204,8 +220,11 @@ describe.each(Array.from({ length: soakCount(3) }, (_, seed) => seed))('redelive
       for (let i = 0, found = 0; i < 200 && found < 4; i++) {
         const update = change(random.pick(known.slice(0, -20)), random, world);
         if (update === null) continue;
+        const line = linesOf([update], random.pick(formats))[0]!;
+        // The same bytes are one dead letter.
+        if (changed.some((each) => each.line === line)) continue;
         found += 1;
-        changed.push({ name, line: linesOf([update], random.pick(FORMATS))[0]!, isBad: name in CHANGES });
+        changed.push({ name, line, isBad: name in CHANGES });
       }
     }
     expect(new Set(changed.map(({ name }) => name)).size).toBe(Object.keys({ ...CHANGES, ...HARMLESS }).length);

@@ -65,8 +65,18 @@ const transaction = new Members([
 const [UPDATE_ID, MIGRATION_ID, RECORD_TIME, SYNCHRONIZER_ID, REASSIGNMENT, ROOT_EVENT_IDS, EVENTS_BY_ID, SEED] = [
   0, 1, 2, 3, 4, 5, 6, 7,
 ];
-const event = new Members(['event_type', 'contract_id', 'template_id', 'package_name', 'child_event_ids', 'consuming']);
-const [EVENT_TYPE, CONTRACT_ID, TEMPLATE_ID, PACKAGE_NAME, CHILD_EVENT_IDS, CONSUMING] = [0, 1, 2, 3, 4, 5];
+const event = new Members([
+  'event_type',
+  'contract_id',
+  'template_id',
+  'package_name',
+  'child_event_ids',
+  'consuming',
+  'interface_views',
+]);
+const [EVENT_TYPE, CONTRACT_ID, TEMPLATE_ID, PACKAGE_NAME, CHILD_EVENT_IDS, CONSUMING, INTERFACE_VIEWS] = [
+  0, 1, 2, 3, 4, 5, 6,
+];
 
 /** Of an exercise that may be an EventLog event: too few are for `event` to look for it. */
 const choice = new Members(['choice']);
@@ -179,7 +189,7 @@ let windowStart = 0;
 
 /**
  * Parses only what the meaning of a Scan transaction depends on: its header, the tree of its events, each event's template,
- * and the events of templates that may be ours. The rest, which is nearly all of a feed, is only checked to be JSON.
+ * and the events of templates that may be ours or have views. The rest, which is nearly all of a feed, is only checked to be JSON.
  * No value is validated. `text` is UTF-8, one message or many, and the transaction begins at `at`. Null for what is no transaction,
  * no JSON, or JSON that must be parsed in full to be understood (keys or ids with escapes, a member or an event twice, an event that
  * is not listed, deep nesting, many events).
@@ -266,7 +276,8 @@ function readEvents(member: number): boolean {
 function eventOf(i: number): Wire | null {
   if (event.is(EVENT_TYPE, CREATED)) {
     const template_id = event.parsed(TEMPLATE_ID, names);
-    return mayBeOurs(template_id) ? parsedEvent(i) : { event_type: 'created_event', template_id };
+    const isUsed = mayBeOurs(template_id) || event.isThere(INTERFACE_VIEWS);
+    return isUsed ? parsedEvent(i) : { event_type: 'created_event', template_id };
   }
   if (!event.is(EVENT_TYPE, EXERCISED) || !event.isThere(CHILD_EVENT_IDS)) return null;
   if (!tree.addChildren(event.start(CHILD_EVENT_IDS))) return null;

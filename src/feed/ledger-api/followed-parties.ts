@@ -1,7 +1,7 @@
 import { parseExactJson } from '../../json/exact-number.ts';
 import { isObject } from '../../json/untrusted.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
-import type { LedgerUpdate } from '../../ledger/update.ts';
+import type { Coin, HoldingCreate, LedgerUpdate } from '../../ledger/update.ts';
 import type { LedgerApiSettings } from '../network/network-settings.ts';
 import { FeedRefused, type Message, type StoredSource } from '../source.ts';
 
@@ -59,10 +59,10 @@ function some(parties: readonly string[]): string {
   return parties.length > NAMED_MAX ? `${named} and ${parties.length - NAMED_MAX} more` : named;
 }
 
-/** Leaves out the events of coins whose owners are not followed: a reader of the messages does not know who is followed. */
+/** Leaves out the events of coins and tokens whose owners are not followed: a reader of the messages does not know who is followed. */
 export class OwnEvents {
   readonly #followed: ReadonlySet<string>;
-  /** Active coins of others, because an archive says no owner. */
+  /** Active coins and tokens of others, because an archive says no owner. */
   readonly #others = new Set<string>();
 
   constructor(followed: Iterable<string>) {
@@ -80,16 +80,27 @@ export class OwnEvents {
     const left = new Set<string>();
     for (const event of events) {
       const { contractId: id } = event;
-      if (event.kind === 'archive') {
+      if (event.kind === 'archive' || event.kind === 'other archive') {
         if (this.#others.delete(id)) left.add(id);
       } else if (event.kind !== 'OpenMiningRound') {
-        const isOther = !(event.body instanceof BadUpdate) && !this.#followed.has(event.body.owner);
+        const isOther = event.kind === 'holding' ? this.#isOthers(event) : this.#isOfOther(event.body);
         if (isOther) this.#others.add(id);
         else this.#others.delete(id);
         if (isOther) left.add(id);
       }
     }
     return left;
+  }
+
+  #isOfOther(coin: Coin | BadUpdate): boolean {
+    return !(coin instanceof BadUpdate) && !this.#followed.has(coin.owner);
+  }
+
+  /** Unlike another's holding, a counterfeit counts whoever is followed. What comes again is ignored, so it stays another's. */
+  #isOthers({ contractId, view, signatories }: HoldingCreate): boolean {
+    if (this.#others.has(contractId)) return true;
+    const owner = 'owner' in view && signatories.includes(view.admin) ? view.owner : null;
+    return owner !== null && !this.#followed.has(owner);
   }
 }
 

@@ -72,9 +72,13 @@ function createdIn(bytes: Buffer, target: string): CreatedEvent | null {
   if (isHeld === undefined) throw unreadable(`a contractEntry ${kind}`);
   if (!isHeld) return null;
   if (!isObject(value) || !isObject(value.createdEvent)) throw unreadable(`${kind} without createdEvent`);
-  if (!hasNumber(value.createdEvent.createArgument)) return value.createdEvent;
+  const { createArgument, interfaceViews: views } = value.createdEvent;
+  const viewValues = Array.isArray(views) ? views.map((view) => (isObject(view) ? view.viewValue : view)) : null;
+  if (!hasNumber([createArgument, viewValues])) return value.createdEvent;
   const exact = parseExactJson(bytes.toString()) as { contractEntry: Record<string, { createdEvent: CreatedEvent }> };
-  return { ...value.createdEvent, createArgument: exact.contractEntry[kind]!.createdEvent.createArgument };
+  const { createdEvent } = exact.contractEntry[kind]!;
+  const { createArgument: exactArgument, interfaceViews } = createdEvent;
+  return { ...value.createdEvent, createArgument: exactArgument, interfaceViews };
 }
 
 /** Such a number may be longer than a double is exact; Decimals and Ints are strings. */
@@ -83,9 +87,9 @@ function hasNumber(value: unknown): boolean {
   return typeof value === 'object' && value !== null && Object.values(value).some(hasNumber);
 }
 
-/** By the names that a Scan gives to its members. */
+/** By the names that a Scan gives to its members; the views, which no Scan has, as the participant writes them. */
 function contractOf(created: CreatedEvent): Parameters<typeof importOf>[0] {
-  const { contractId, nodeId } = created;
+  const { contractId, nodeId, interfaceViews: views } = created;
   const text = JSON.stringify({
     contract_id: contractId,
     template_id: created.templateId,
@@ -94,6 +98,7 @@ function contractOf(created: CreatedEvent): Parameters<typeof importOf>[0] {
     created_at: created.createdAt,
     signatories: created.signatories,
     observers: created.observers,
+    ...(Array.isArray(views) && views.length > 0 && { interface_views: views }),
   });
   const id = typeof contractId === 'string' ? contractId : '';
   return { id, node: Number.isSafeInteger(nodeId) ? Number(nodeId) : 0, text };

@@ -44,7 +44,9 @@ export function openLedgerApiSource(settings: LedgerApiSettings, context: Source
   const { stored, reached, migrationId } = context;
   const { url, parties } = settings;
   const tokens = createTokens(settings, context.logger);
-  const filter = new Filter(parties);
+  // What is stored counts: a setting against it is refused where the directory is opened.
+  const isCounted = stored.tokens ?? settings.tokens;
+  const filter = new Filter({ parties, tokens: isCounted }, (text) => context.logger.warn({ url }, text));
   /** Behind the last message returned; null before the first of all, and before an import marker. */
   let at = offsetOf(stored.lanes.get(LANE)?.resumeToken);
   const progress = new NetworkProgress('participant', context, {
@@ -71,13 +73,14 @@ export function openLedgerApiSource(settings: LedgerApiSettings, context: Source
           if (signal.aborted) return;
           if (!(error instanceof AnswerFailure)) throw error;
           const corrected = filter.correctedBy(error);
-          if (corrected === 'without rounds') continue;
+          if (corrected === 'left out') continue;
           const failure = corrected ?? error;
           const { conduct } = failure.about;
           if (conduct === 'stop') throw refusalOf(failure, { offset: at, parties });
           if (conduct === 'new token') tokens.refused();
           if (mayBeAtOnce && conduct !== 'back off') mayBeAtOnce = false;
           else await pauses.afterFailure(failure, progress.failed);
+          filter.connecting();
         }
       }
     } finally {
@@ -196,7 +199,14 @@ export function openLedgerApiSource(settings: LedgerApiSettings, context: Source
 
   async function* activeAt(offset: number, signal: AbortSignal): AsyncGenerator<readonly ImportMessage[]> {
     using client = createLedgerApiClient(settings, { tokens, signal });
-    yield* importsAt(askedFor(client, offset));
+    for (;;) {
+      try {
+        yield* importsAt(askedFor(client, offset));
+        return;
+      } catch (error) {
+        if (!(error instanceof AnswerFailure) || filter.correctedBy(error) !== 'left out') throw error;
+      }
+    }
   }
 
   /** All that is active at the end of the ledger; its marker is the last message, once the time of that end is known. */

@@ -12,44 +12,88 @@ import { failureOfElement } from './participant-errors.ts';
 const { OpenMiningRound: ROUND, ...COIN_TEMPLATES } = TEMPLATES;
 const COINS = Object.values(COIN_TEMPLATES);
 
-/** How a participant answers where it does not know a package or template of the filter; it then gives nothing at all. */
-const UNKNOWN = ['PACKAGE_NAMES_NOT_FOUND', 'NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME'];
+/** The interface Holding of the token standard; both versions are asked for, because a template may implement one of them. */
+const HOLDINGS = ['v2', 'v1'].map((version) => ({
+  version,
+  packageName: `splice-api-token-holding-${version}`,
+  name: `Splice.Api.Token.Holding${version.toUpperCase()}:Holding`,
+}));
+
+/** How a participant answers where it does not know a package, template or interface of the filter; it then gives nothing at all. */
+const NO_INTERFACE = 'NO_INTERFACE_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME';
+const UNKNOWN = ['PACKAGE_NAMES_NOT_FOUND', 'NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME', NO_INTERFACE];
 
 export const ROUNDS_LEFT_OUT = `the participant does not know #${PACKAGE_NAME}:${ROUND}: no open round is read of it`;
 
-/** Which templates of which parties are asked for. */
+/** Which templates and interfaces of which parties are asked for. */
 export class Filter {
   readonly #parties: LedgerApiSettings['parties'];
+  readonly #all: typeof HOLDINGS;
+  readonly #warn: (text: string) => void;
+  readonly #said = new Set<string>();
+  #holdings: typeof HOLDINGS = [];
   hasRounds = true;
 
-  constructor(parties: LedgerApiSettings['parties']) {
+  /** `warn`: called once for each version of Holding that the participant does not know. */
+  constructor({ parties, tokens }: Pick<LedgerApiSettings, 'parties' | 'tokens'>, warn: (text: string) => void) {
     this.#parties = parties;
+    this.#all = tokens ? HOLDINGS : [];
+    this.#warn = warn;
+    this.connecting();
+  }
+
+  /** Both versions of Holding are asked for at each connection, because their packages may have come meanwhile. */
+  connecting(): void {
+    this.#holdings = this.#all;
   }
 
   /** The format of the events in a request. */
   get eventFormat(): object {
-    const cumulative = [...COINS, ...(this.hasRounds ? [ROUND] : [])].map((name) => {
-      const value = { templateId: `#${PACKAGE_NAME}:${name}`, includeCreatedEventBlob: false };
+    const includeCreatedEventBlob = false;
+    const templates = [...COINS, ...(this.hasRounds ? [ROUND] : [])].map((name) => {
+      const value = { templateId: `#${PACKAGE_NAME}:${name}`, includeCreatedEventBlob };
       return { identifierFilter: { TemplateFilter: { value } } };
     });
+    const interfaces = this.#holdings.map(({ packageName, name }) => {
+      const value = { interfaceId: `#${packageName}:${name}`, includeInterfaceView: true, includeCreatedEventBlob };
+      return { identifierFilter: { InterfaceFilter: { value } } };
+    });
+    const cumulative = [...templates, ...interfaces];
     if (this.#parties === 'all') return { filtersForAnyParty: { cumulative }, verbose: false };
     const filtersByParty = Object.fromEntries(this.#parties.map((party) => [party, { cumulative }]));
     return { filtersByParty, verbose: false };
   }
 
   /**
-   * After a failure because of the filter: what to do about it; null where it is not that. Rounds can be left out. Coins cannot:
-   * once their package is there, those created before the next request would be missing.
+   * After a failure because of the filter: what to do about it; null where it is not that. Holdings and rounds can be left out. Coins
+   * cannot: once their package is there, those created before the next request would be missing.
    */
-  correctedBy({ message, about: { code = '', context } }: AnswerFailure): 'without rounds' | AnswerFailure | null {
+  correctedBy({ message, about: { code = '', context } }: AnswerFailure): 'left out' | AnswerFailure | null {
     if (!UNKNOWN.includes(code)) return null;
     const said = `${message} ${JSON.stringify(context)}`;
+    if (this.#leaveOutHoldings(said, code)) return 'left out';
     if (this.hasRounds && said.includes(ROUND.split(':')[1]!) && !COINS.some((name) => said.includes(name))) {
       this.hasRounds = false;
-      return 'without rounds';
+      return 'left out';
     }
     const waiting = `the participant does not know the coins of package ${PACKAGE_NAME} yet (${message})`;
     return new AnswerFailure(waiting, { code });
+  }
+
+  /** Leaves out the versions that the participant names, or one of them where it only says that an interface is unknown. */
+  #leaveOutHoldings(said: string, code: string): boolean {
+    const named = this.#holdings.filter(({ packageName, name }) => said.includes(packageName) || said.includes(name));
+    const unknown = named.length === 0 && code === NO_INTERFACE ? this.#holdings.slice(0, 1) : named;
+    if (unknown.length === 0) return false;
+    this.#holdings = this.#holdings.filter((holding) => !unknown.includes(holding));
+    const names = unknown.map(({ packageName, name }) => `#${packageName}:${name}`).join(' and ');
+    const [left] = this.#holdings;
+    const then =
+      left === undefined ? 'no token is read of it' : `holdings are read by version ${left.version.slice(1)} alone`;
+    const text = `the participant does not know ${names}: ${then}`;
+    if (!this.#said.has(text)) this.#warn(text);
+    this.#said.add(text);
+    return true;
   }
 }
 

@@ -25,6 +25,8 @@ export interface LedgerApiSettings extends NetworkSettings {
   readonly url: string;
   /** The owners to follow; `all`: the local parties as the participant lists them. */
   readonly parties: readonly string[] | 'all';
+  /** Whether holdings of the token standard are asked for too. */
+  readonly tokens: boolean;
   /** A file of its token, read again for each connection; null: none. */
   readonly tokenFile: string | null;
   readonly oauth: OauthSettings | null;

@@ -160,7 +160,8 @@ export class ImportCheck {
   add(decoded: Decoded): void {
     for (const event of decoded.kind === 'update' ? decoded.events : []) {
       this.contracts += 1;
-      if (event.kind === 'archive' || event.kind === 'OpenMiningRound' || event.dso !== this.#dso) continue;
+      if (event.kind !== 'Amulet' && event.kind !== 'LockedAmulet') continue;
+      if (event.dso !== this.#dso) continue;
       const { signatories, body } = event;
       if (signatories instanceof BadUpdate || body instanceof BadUpdate || !signatories.includes(this.#dso)) continue;
       this.#supply += body.amount;

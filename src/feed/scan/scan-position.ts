@@ -71,7 +71,7 @@ export function dsosOf(line: Uint8Array): readonly string[] {
   const decoded = tryDecode(line, { migrationId: 0 });
   if (decoded instanceof BadUpdate || decoded.kind !== 'update') return [];
   return decoded.events.flatMap((event) => {
-    if (event.kind === 'archive') return [];
+    if (!('dso' in event)) return [];
     const { dso, signatories } = event;
     return signatories instanceof BadUpdate || !signatories.includes(dso) ? [] : [dso];
   });

@@ -14,6 +14,8 @@ export interface DirectorySettings {
   readonly dso: string | null;
   /** The migration of a source whose messages name none. */
   readonly migrationId: number | null;
+  /** Null or absent where it was not given: what is stored counts. */
+  readonly tokens?: 'on' | 'off' | null;
 }
 
 export const PERIOD_DEFAULT_US = 600_000_000;

@@ -55,7 +55,7 @@ describe.each(seeds)('movements of random ledger %i', async (seed) => {
 
   const histories = foldMovements(items, { periodMicros: TEN_MINUTES_US, cuts, knowsAll: isScan });
   const movements = histories.flatMap(({ updates }) => updates.flat());
-  const owners = [...new Set(movements.map(({ party }) => party)), STRANGER];
+  const owners = [...new Set(movements.map(({ party }) => party!)), STRANGER];
   /** Around the time of a movement, where answers turn; none, or long ago. */
   const someTime = ({ updates }: MovementHistory): number =>
     random.pick(updates.filter((each) => each.length > 0))[0]!.countedAt + random.pick([-1, 0, 1, 77_777_777]);

@@ -273,7 +273,7 @@ export function faultOf(message: unknown): BadUpdate | null {
     const decoded = decode(message);
     const events = decoded.kind === 'update' ? decoded.events : [];
     for (const event of events) {
-      if (event.kind === 'archive') continue;
+      if (!('body' in event)) continue;
       if (event.signatories instanceof BadUpdate) return event.signatories;
       if (event.body instanceof BadUpdate) return event.body;
     }

@@ -11,7 +11,7 @@ export interface TableAnswer {
   readonly next: string | null;
 }
 
-const ROWS = ['snapshots', 'owners', 'points', 'changes', 'movements', 'periods', 'locks'];
+const ROWS = ['snapshots', 'owners', 'points', 'changes', 'movements', 'periods', 'locks', 'instruments', 'unreadable'];
 
 /** Asks with these parameters, of which those that are null are left out. */
 export async function askTable(

@@ -1,7 +1,15 @@
 import type { Answer } from '../feed/fake-server.ts';
 import { contentOf, type WireElement } from './elements.ts';
 import { type ApiError, ERRORS, pastEnd, pruned, unknownPackage, unknownTemplate } from './errors.ts';
-import { activeAt, seenLines, timesAt, type Wanted } from './participant-ledger.ts';
+import {
+  activeAt,
+  type HoldingVersion,
+  interfaceOf,
+  isInterface,
+  seenLines,
+  timesAt,
+  type Wanted,
+} from './participant-ledger.ts';
 
 /** What a participant holds, and how old it is. */
 export interface Participant {
@@ -16,8 +24,17 @@ export interface Participant {
   readonly minor: 5 | 6;
   /** The known templates as `Module:Entity`; empty: not even their package is. */
   readonly templates: readonly string[];
+  /** The versions of the interface Holding whose packages are known. */
+  readonly holdings: readonly HoldingVersion[];
   readonly partiesPage: number;
   readonly contractsPage: number;
+}
+
+/** As a filter of a request names what is asked for. */
+interface AskedFilter {
+  readonly identifierFilter:
+    | { readonly TemplateFilter: { readonly value: { readonly templateId: string } } }
+    | { readonly InterfaceFilter: { readonly value: { readonly interfaceId: string } } };
 }
 
 /** Offsets by line: a long ledger is asked for its end again and again. */
@@ -43,7 +60,7 @@ export function createAnswers(participant: () => Participant, lines: () => reado
 
   /** What a request may see, or why it may not. */
   function wantedBy(eventFormat: Record<string, unknown>): Wanted | ApiError {
-    const { readAs, templates } = participant();
+    const { readAs, templates, holdings } = participant();
     const byParty = eventFormat.filtersByParty as Record<string, { cumulative: unknown[] }> | undefined;
     const forAny = eventFormat.filtersForAnyParty as { cumulative: unknown[] } | undefined;
     const [filter] = byParty === undefined ? [forAny] : Object.values(byParty);
@@ -51,13 +68,21 @@ export function createAnswers(participant: () => Participant, lines: () => reado
     const parties = byParty === undefined ? participant().localParties : Object.keys(byParty);
     if (readAs !== null && (byParty === undefined || parties.some((party) => !readAs.includes(party))))
       return ERRORS.denied;
-    const asked = (
-      filter.cumulative as { identifierFilter: { TemplateFilter: { value: { templateId: string } } } }[]
-    ).map(({ identifierFilter }) => identifierFilter.TemplateFilter.value.templateId);
-    if (templates.length === 0) return unknownPackage('splice-amulet');
-    const unknown = asked.find((name) => !templates.some((known) => name === `#splice-amulet:${known}`));
+    const asked = (filter.cumulative as AskedFilter[]).map(({ identifierFilter: each }) =>
+      'TemplateFilter' in each ? each.TemplateFilter.value.templateId : each.InterfaceFilter.value.interfaceId,
+    );
+    const known = [
+      ...templates.map((name) => `#splice-amulet:${name}`),
+      ...holdings.map((version) => `#splice-api-token-holding-${version.toLowerCase()}:${interfaceOf(version)}`),
+    ];
+    const packageOf = (name: string): string => name.slice(1, name.indexOf(':'));
+    const unknownPackages = asked.map(packageOf).filter((name) => !known.map(packageOf).includes(name));
+    if (unknownPackages.length > 0) return unknownPackage([...new Set(unknownPackages)].join(', '));
+    const unknown = asked.find((name) => !known.includes(name));
     if (unknown !== undefined) return unknownTemplate(unknown);
-    return { parties, templates: asked.map((name) => name.slice('#splice-amulet:'.length)) };
+    const names = asked.map((name) => name.slice(name.indexOf(':') + 1));
+    const [interfaces, ofCoins] = [names.filter(isInterface), names.filter((name) => !isInterface(name))];
+    return { parties, templates: ofCoins, interfaces };
   }
 
   return {

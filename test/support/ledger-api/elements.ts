@@ -8,6 +8,7 @@ export interface WireCreated {
   readonly createArgument: Readonly<Record<string, unknown>>;
   readonly signatories: readonly string[];
   readonly observers: readonly string[];
+  readonly interfaceViews?: readonly { readonly interfaceId: string; readonly viewValue: unknown }[];
   readonly acsDelta?: boolean;
 }
 

@@ -40,9 +40,11 @@ export function pastEnd(asked: number, end: number): ApiError {
   return apiError('OFFSET_AFTER_LEDGER_END', { status: 400, grpc: 11, cause });
 }
 
+/** `name`: of a template or an interface. */
 export function unknownTemplate(name: string): ApiError {
-  const cause = `The following package-name/template qualified-name pairs do not reference any template: ${name}`;
-  return apiError('NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME', { status: 404, grpc: 5, cause });
+  const [what, code] = name.includes('Token') ? ['interface', 'NO_INTERFACE'] : ['template', 'NO_TEMPLATES'];
+  const cause = `The following package-name/${what} qualified-name pairs do not reference any ${what}: ${name}`;
+  return apiError(`${code}_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME`, { status: 404, grpc: 5, cause });
 }
 
 export function unknownPackage(name: string): ApiError {

@@ -12,7 +12,14 @@ import {
 export interface Wanted {
   readonly parties: readonly string[] | null;
   readonly templates: readonly string[];
+  /** Those whose views are shown, and whose contracts whatever their template, as `Module:Entity`. */
+  readonly interfaces?: readonly string[];
 }
+
+export type HoldingVersion = 'V1' | 'V2';
+
+export const interfaceOf = (version: HoldingVersion): string => `Splice.Api.Token.Holding${version}:Holding`;
+export const isInterface = (name: string): boolean => name.startsWith('Splice.Api.Token.');
 
 export const TEMPLATES = ['Splice.Amulet:Amulet', 'Splice.Amulet:LockedAmulet', 'Splice.Round:OpenMiningRound'];
 
@@ -27,9 +34,10 @@ export function seenLines(lines: readonly string[], wanted: Wanted): string[] {
     const { kind, value } = contentOf(element);
     if (kind === 'OffsetCheckpoint') return [line];
     if (kind === 'TopologyTransaction') return [];
-    const events = (value.events ?? []).filter((event) => isSeen(event, wanted, seen));
+    const given = value.events ?? [];
+    const events = given.filter((event) => isSeen(event, wanted, seen)).map((event) => withViews(event, wanted));
     if (events.length === 0) return [];
-    if (events.length === value.events.length) return [line];
+    if (events.length === given.length && events.every((event) => given.includes(event))) return [line];
     return [JSON.stringify({ update: { [kind]: { value: { ...value, events } } } })];
   });
 }
@@ -47,13 +55,24 @@ function isSeen(event: WireEvent, wanted: Wanted, seen: Set<string>): boolean {
   return id !== undefined && seen.has(id);
 }
 
-function isWanted(
-  { templateId, packageName, signatories, observers }: WireCreated,
-  { parties, templates }: Wanted,
-): boolean {
-  if (packageName !== 'splice-amulet' || !templates.includes(templateId.slice(templateId.indexOf(':') + 1)))
-    return false;
+const nameOf = (id: string): string => id.slice(id.indexOf(':') + 1);
+
+function isWanted(created: WireCreated, { parties, templates, interfaces = [] }: Wanted): boolean {
+  const { templateId, packageName, signatories, observers, interfaceViews = [] } = created;
+  const isOne = packageName === 'splice-amulet' && templates.includes(nameOf(templateId));
+  if (!isOne && !interfaceViews.some(({ interfaceId }) => interfaces.includes(nameOf(interfaceId)))) return false;
   return parties === null || [...signatories, ...observers].some((party) => parties.includes(party));
+}
+
+/** The event with only those views that are wanted; itself where it has no others. */
+function withViews(event: WireEvent, { interfaces = [] }: Wanted): WireEvent {
+  const { CreatedEvent, JsAssignmentEvent } = event;
+  const { interfaceViews = [] } = createdOf(event) ?? {};
+  const views = interfaceViews.filter(({ interfaceId }) => interfaces.includes(nameOf(interfaceId)));
+  if (views.length === interfaceViews.length) return event;
+  if (CreatedEvent !== undefined) return { CreatedEvent: { ...CreatedEvent, interfaceViews: views } };
+  const { createdEvent, ...moved } = JsAssignmentEvent!;
+  return { JsAssignmentEvent: { ...moved, createdEvent: { ...createdEvent, interfaceViews: views } } };
 }
 
 /** Those lines without the coins of other owners, whose sums would be partial. */

@@ -10,6 +10,6 @@ export function readParticipant(
   settings: Partial<LedgerApiSettings>,
   context: Partial<SourceContext> = {},
 ): Promise<ReadSource> {
-  const none = { parties: 'all', tokenFile: null, oauth: null, ca: null, start: 'beginning' } as const;
+  const none = { parties: 'all', tokenFile: null, oauth: null, ca: null, tokens: true, start: 'beginning' } as const;
   return readSource(LEDGER_API_KIND, { url, ...none, ...settings }, context);
 }

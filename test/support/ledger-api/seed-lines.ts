@@ -20,6 +20,7 @@ export function seedLines(seen: readonly string[], { offset, times }: SeedAt): s
       created_at: (created as unknown as { createdAt: string }).createdAt,
       signatories: created.signatories,
       observers: created.observers,
+      ...(created.interfaceViews?.length && { interface_views: created.interfaceViews }),
     },
   }));
   const record_time = times

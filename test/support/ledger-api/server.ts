@@ -22,6 +22,8 @@ export interface FakeParticipant extends Omit<FakeServer, 'server' | 'faultOf'> 
   change(participant: Partial<Participant>): void;
   /** The next streams do these, one each. */
   failStreams(...faults: readonly StreamFault[]): void;
+  /** Cuts the streams that are open. */
+  cut(): void;
 }
 
 export interface FakeParticipantOptions extends Partial<Participant>, FakeServerOptions {
@@ -48,6 +50,7 @@ export async function startFakeParticipant({
     prunedUpTo: 0,
     minor: 5,
     templates: TEMPLATES,
+    holdings: ['V1', 'V2'],
     partiesPage: 3,
     contractsPage: 10,
     ...given,
@@ -97,6 +100,9 @@ export async function startFakeParticipant({
       });
     });
   });
+  const cut = (): void => {
+    for (const client of sockets.clients) client.terminate();
+  };
   return {
     ...fake,
     lines,
@@ -110,8 +116,9 @@ export async function startFakeParticipant({
     failStreams(...faults) {
       streamFaults = faults;
     },
+    cut,
     async [Symbol.asyncDispose]() {
-      for (const client of sockets.clients) client.terminate();
+      cut();
       await fake[Symbol.asyncDispose]();
     },
   };

@@ -77,6 +77,8 @@ export interface Contract {
   readonly signatories: readonly string[];
   readonly observers: readonly string[];
   readonly payload: CoinPayload | RoundPayload | OtherPayload;
+  /** `interfaceViews` as the feed writes them; absent for none. Only format B and imports of a participant carry them. */
+  readonly views?: readonly unknown[];
 }
 
 export interface CoinPayload {
@@ -146,6 +148,11 @@ export const COIN_PACKAGE = 'splice-amulet';
 export const AMULET = 'Splice.Amulet:Amulet';
 export const LOCKED_AMULET = 'Splice.Amulet:LockedAmulet';
 export const OPEN_ROUND = 'Splice.Round:OpenMiningRound';
+
+/** What is neither coin nor round by its template may be a token by its views. */
+export function isOurs({ templateId, packageName }: Contract): boolean {
+  return packageName === COIN_PACKAGE && [AMULET, LOCKED_AMULET, OPEN_ROUND].includes(entityOf(templateId));
+}
 
 /** `<package id>:<Module>:<Entity>` -> `<Module>:<Entity>` */
 export function entityOf(templateId: string): string {

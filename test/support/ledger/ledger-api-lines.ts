@@ -62,7 +62,7 @@ function createdEvent(update: HistoryUpdate, event: HistoryEvent): unknown {
     contractKeyHash: '',
     createArgument: createArguments(contract, plainDecimal),
     createdEventBlob: '',
-    interfaceViews: [],
+    interfaceViews: contract.views ?? [],
     witnessParties: contract.signatories.slice(0, 1),
     signatories: contract.signatories,
     observers: contract.observers,

@@ -62,6 +62,8 @@ export interface LedgerShares {
   readonly importAgain: number;
   /** of archived contract ids that are created once more */
   readonly recreated: number;
+  /** of transactions and repairs about tokens; with any, coins show their views, and imports and reassignments have tokens too */
+  readonly token: number;
 }
 
 const START = Date.UTC(2025, 1, 12) * 1000;
@@ -90,6 +92,7 @@ const ODD: LedgerShares = {
   olderMigration: 0.05,
   importAgain: 0.05,
   recreated: 0.02,
+  token: 0,
 };
 
 /** A small ledger in which everything that may happen does, for comparing answers with the oracle. */
@@ -116,8 +119,8 @@ export function oddLedger(
   };
 }
 
-/** A long ledger shaped like the real network's, for benches: one synchronizer, intervals of about 7,000 events. */
-export function realLedger(size: { seed: number; events: number }): LedgerOptions {
+/** A long ledger shaped like the real network's, for benches: one synchronizer, intervals of about 7,000 events. `token`: of its transactions. */
+export function realLedger(size: { seed: number; events: number; token?: number }): LedgerOptions {
   return {
     seed: size.seed,
     updates: Number.POSITIVE_INFINITY,
@@ -139,6 +142,7 @@ export function realLedger(size: { seed: number; events: number }): LedgerOption
       transient: 0.02,
       counterfeit: 0.0005,
       other: 0.03,
+      token: size.token ?? 0,
     },
   };
 }

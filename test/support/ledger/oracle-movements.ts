@@ -1,13 +1,15 @@
 import type { HistoryItem, HistoryUpdate, Micros } from './history.ts';
-import { countedAt, type Era, oracle } from './oracle.ts';
-import { coinOf, type Sums } from './oracle-answers.ts';
+import { countedAt, type Era, type OracleOptions, oracle } from './oracle.ts';
+import type { Sums } from './oracle-answers.ts';
+import { type Account, accountKey, byAccount, holdingsOf, type Instrument } from './oracle-holdings.ts';
 import { plainDecimal, shortTime } from './wire-text.ts';
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** What an update changed in the coins of one owner. */
+/** What an update changed in one account. */
 export interface OracleMovement {
-  readonly party: string;
+  /** Null for an account without owner. */
+  readonly party: string | null;
   readonly countedAt: Micros;
   readonly change: Sums;
   readonly after: Sums;
@@ -26,22 +28,30 @@ export interface MovementHistory {
   readonly totalAt: (party: string, time: Micros) => bigint;
 }
 
+/** What an account has, by its key. */
+type AccountSums = ReadonlyMap<string, Account & Sums>;
+
 interface Folding {
   readonly era: Era;
   begin: Micros | null;
   /** What was imported. */
-  opening: ReadonlyMap<string, Sums>;
-  sums: ReadonlyMap<string, Sums>;
+  opening: AccountSums;
+  sums: AccountSums;
   readonly updates: OracleMovement[][];
+}
+
+interface MovementOptions extends OracleOptions {
+  readonly cuts: readonly number[];
+  readonly knowsAll: boolean;
+  /** The coin unless given. */
+  readonly instrument?: Instrument;
 }
 
 const NONE: Sums = { unlocked: 0n, locked: 0n };
 
 /** Folds a history into movements: before and after each update all active coins are added up. `cuts`: snapshots are forced behind so many items. */
-export function foldMovements(
-  items: readonly HistoryItem[],
-  { periodMicros, cuts, knowsAll }: { periodMicros: number; cuts: readonly number[]; knowsAll: boolean },
-): MovementHistory[] {
+export function foldMovements(items: readonly HistoryItem[], options: MovementOptions): MovementHistory[] {
+  const { knowsAll, instrument = null, ...about } = options;
   const foldings = new Map<number, Folding>();
   const onUpdate = (era: Era, update: HistoryUpdate): void => {
     const { migrationId } = era;
@@ -49,19 +59,21 @@ export function foldMovements(
     const folding = foldings.get(migrationId) ?? { era, ...none };
     foldings.set(migrationId, folding);
     const before = folding.sums;
-    folding.sums = sumsOf(era);
+    folding.sums = sumsOf(era, instrument);
     if (update.recordTime === null) folding.opening = folding.sums;
-    else applyUpdate(folding, { update, recordTime: update.recordTime, before, knowsAll });
+    else applyUpdate(folding, { update, recordTime: update.recordTime, before, knowsAll, instrument });
   };
-  oracle(items, { periodMicros, cuts, onUpdate });
+  oracle(items, { ...about, onUpdate });
   return [...foldings.values()].filter(({ begin }) => begin !== null).map((each) => historyOf(each, knowsAll));
 }
 
-function sumsOf({ coins }: Era): ReadonlyMap<string, Sums> {
-  const sums = new Map<string, Sums>();
-  for (const { owner, amount, lock } of [...coins.values()].map(coinOf)) {
-    const { unlocked, locked } = sums.get(owner) ?? NONE;
-    sums.set(owner, lock === null ? { unlocked: unlocked + amount, locked } : { unlocked, locked: locked + amount });
+function sumsOf({ coins, tokens }: Era, instrument: Instrument | null): AccountSums {
+  const sums = new Map<string, Account & Sums>();
+  for (const holding of holdingsOf({ coins: coins.values(), tokens: tokens.values() }, instrument)) {
+    const { account, amount } = holding;
+    const { unlocked, locked } = sums.get(accountKey(account)) ?? NONE;
+    const after = holding.locked ? { unlocked, locked: locked + amount } : { unlocked: unlocked + amount, locked };
+    sums.set(accountKey(account), { ...account, ...after });
   }
   return sums;
 }
@@ -73,19 +85,27 @@ function applyUpdate(
     recordTime,
     before,
     knowsAll,
-  }: { update: HistoryUpdate; recordTime: Micros; before: ReadonlyMap<string, Sums>; knowsAll: boolean },
+    instrument,
+  }: {
+    update: HistoryUpdate;
+    recordTime: Micros;
+    before: AccountSums;
+    knowsAll: boolean;
+    instrument: Instrument | null;
+  },
 ): void {
   folding.begin ??= recordTime - 1;
   const time = countedAt(folding.era);
-  const changed = [...new Set([...before.keys(), ...folding.sums.keys()])].map((party) => {
-    const [old, after] = [before.get(party) ?? NONE, folding.sums.get(party) ?? NONE];
+  const changed = [...new Set([...before.keys(), ...folding.sums.keys()])].map((key) => {
+    const [old, after] = [before.get(key) ?? NONE, folding.sums.get(key) ?? NONE];
     const change = { unlocked: after.unlocked - old.unlocked, locked: after.locked - old.locked };
-    return { party, change, after, total: change.unlocked + change.locked };
+    const account = (folding.sums.get(key) ?? before.get(key))!;
+    return { account, party: account.owner, change, after, total: change.unlocked + change.locked };
   });
   const moved = changed.filter(({ change }) => change.unlocked !== 0n || change.locked !== 0n);
   moved.sort((a, b) => {
     const larger = size(b.total) - size(a.total);
-    return larger === 0n ? Buffer.compare(Buffer.from(a.party), Buffer.from(b.party)) : larger > 0n ? 1 : -1;
+    return larger === 0n ? byAccount(a.account, b.account) : larger > 0n ? 1 : -1;
   });
   const supply = moved.reduce((sum, { total }) => sum + total, 0n);
   const supplyFields = {
@@ -93,12 +113,15 @@ function applyUpdate(
     burned: knowsAll ? plainDecimal(supply < 0n ? -supply : 0n) : null,
   };
   folding.updates.push(
-    moved.map(({ party, change, after, total }) => {
-      const others = moved.filter((each) => each.party !== party && each.total !== 0n);
+    moved.map(({ account, party, change, after, total }) => {
+      const others = moved.filter((each) => each.account !== account && each.total !== 0n);
+      const accountFields = (of: Account): Row =>
+        instrument === null ? {} : { provider: of.provider, account_id: of.accountId };
       const row = {
         record_time: shortTime(recordTime),
         counted_at: shortTime(time),
         update_id: update.updateId,
+        ...accountFields(account),
         kind: total > 0n ? 'in' : total < 0n ? 'out' : change.locked > 0n ? 'lock' : 'unlock',
         change_unlocked: plainDecimal(change.unlocked),
         change_locked: plainDecimal(change.locked),
@@ -106,7 +129,9 @@ function applyUpdate(
         unlocked: plainDecimal(after.unlocked),
         locked: plainDecimal(after.locked),
         total: plainDecimal(after.unlocked + after.locked),
-        others: others.slice(0, 10).map((each) => ({ party_id: each.party, change_total: plainDecimal(each.total) })),
+        others: others.slice(0, 10).map((each) => {
+          return { party_id: each.party, ...accountFields(each.account), change_total: plainDecimal(each.total) };
+        }),
         others_count: others.length,
         ...supplyFields,
         legs: null,
@@ -122,9 +147,10 @@ function size(amount: bigint): bigint {
 
 function historyOf({ era, begin, opening, updates }: Folding, knowsAll: boolean): MovementHistory {
   const totalAt = (party: string, time: Micros): bigint => {
-    const last = updates.flat().findLast((each) => each.party === party && each.countedAt <= time);
-    const { unlocked, locked } = last?.after ?? opening.get(party) ?? NONE;
-    return unlocked + locked;
+    const imported = [...opening.values()].filter(({ owner }) => owner === party);
+    const later = updates.flat().filter((each) => each.party === party && each.countedAt <= time);
+    const sums = [...imported, ...later.map(({ change }) => change)];
+    return sums.reduce((sum, { unlocked, locked }) => sum + unlocked + locked, 0n);
   };
   const appliedTo = Math.max(era.reached, updates.flat().at(-1)?.countedAt ?? 0);
   return { migrationId: era.migrationId, begin: begin!, appliedTo, knowsAll, updates, totalAt };

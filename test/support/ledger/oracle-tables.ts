@@ -1,7 +1,7 @@
 import type { Micros } from './history.ts';
 import type { OracleSnapshot } from './oracle.ts';
-import { coinOf } from './oracle-answers.ts';
 import type { OracleDigests } from './oracle-digests.ts';
+import { type Account, accountKey, byAccount, holdingsOf, type Instrument, instrumentsOf } from './oracle-holdings.ts';
 import { plainDecimal, shortTime } from './wire-text.ts';
 
 export interface OracleTotals {
@@ -17,22 +17,35 @@ export interface FoldedSnapshot extends OracleDigests {
   readonly forced: boolean;
   readonly owners: ReadonlyMap<string, OracleTotals>;
   readonly supply: OracleTotals;
+  /** By owner, provider and id. */
+  readonly accounts: readonly OracleAccount[];
 }
+
+export interface OracleAccount extends Account, OracleTotals {}
 
 type Row = Readonly<Record<string, unknown>>;
 
 const NOTHING: OracleTotals = { unlocked: 0n, locked: 0n, contracts: 0 };
 
-export function folded(snapshot: OracleSnapshot, forced: boolean): FoldedSnapshot {
+/** Of the coin unless an instrument is named. */
+export function folded(
+  snapshot: OracleSnapshot,
+  forced: boolean,
+  instrument: Instrument | null = null,
+): FoldedSnapshot {
   const owners = new Map<string, OracleTotals>();
+  const accounts = new Map<string, OracleAccount>();
   let supply = NOTHING;
-  for (const { owner, amount, lock } of snapshot.coins.map(coinOf)) {
-    const coin = { unlocked: lock === null ? amount : 0n, locked: lock === null ? 0n : amount, contracts: 1 };
-    owners.set(owner, plus(owners.get(owner) ?? NOTHING, coin));
-    supply = plus(supply, coin);
+  for (const { account, amount, locked } of holdingsOf(snapshot, instrument)) {
+    const holding = { unlocked: locked ? 0n : amount, locked: locked ? amount : 0n, contracts: 1 };
+    const key = accountKey(account);
+    accounts.set(key, { ...account, ...plus(accounts.get(key) ?? NOTHING, holding) });
+    if (account.owner !== null) owners.set(account.owner, plus(owners.get(account.owner) ?? NOTHING, holding));
+    supply = plus(supply, holding);
   }
-  const { migrationId, recordTime, changesDigest, digest } = snapshot;
-  return { migrationId, recordTime, forced, owners, supply, changesDigest, digest };
+  const { coins, tokens, ...place } = snapshot;
+  const ordered = [...accounts.values()].sort(byAccount);
+  return { ...place, forced, owners, supply, accounts: ordered };
 }
 
 function plus(a: OracleTotals, b: OracleTotals): OracleTotals {
@@ -116,6 +129,38 @@ export function changeRows(grid: readonly FoldedSnapshot[], party: string): Row[
     change_locked: plainDecimal(after.locked - before.locked),
     change_total: plainDecimal(after.unlocked - before.unlocked + (after.locked - before.locked)),
   }));
+}
+
+/** Of a migration's snapshots up to the last: each instrument of which anything was held in one on the grid, the coin apart. */
+export function instrumentRows(
+  snapshots: readonly { readonly forced: boolean; readonly snapshot: OracleSnapshot }[],
+): Row[] {
+  const grid = snapshots.filter(({ forced }) => !forced).map(({ snapshot }) => snapshot);
+  return instrumentsOf(grid).map(({ admin, instrument }) => {
+    const { owners, supply } = folded(snapshots.at(-1)!.snapshot, false, { admin, instrument });
+    const counted = { owners: owners.size, contracts: supply.contracts };
+    return { admin, id: instrument, ...totalFields(supply), ...counted, scope: 'followed' };
+  });
+}
+
+/** What a party has of each instrument that it had on the grid up to the last of these snapshots, the coin apart. */
+export function ownInstrumentRows(
+  snapshots: readonly { readonly forced: boolean; readonly snapshot: OracleSnapshot }[],
+  party: string,
+): Row[] {
+  const grid = snapshots.filter(({ forced }) => !forced).map(({ snapshot }) => snapshot);
+  const own = grid.map(({ tokens }) => ({ tokens: tokens.filter(({ owner }) => owner === party) }));
+  return instrumentsOf(own).map(({ admin, instrument }) => {
+    const { owners, accounts } = folded(snapshots.at(-1)!.snapshot, false, { admin, instrument });
+    const totals = owners.get(party) ?? NOTHING;
+    const listed = accounts.filter(({ owner }) => owner === party);
+    return {
+      ...{ admin, id: instrument, ...totalFields(totals), contracts: totals.contracts },
+      accounts: listed.map(({ provider, accountId, unlocked, locked }) => {
+        return { provider, id: accountId, unlocked: plainDecimal(unlocked), locked: plainDecimal(locked) };
+      }),
+    };
+  });
 }
 
 export type By = 'total' | 'unlocked' | 'locked';

@@ -1,6 +1,17 @@
-import type { Contract, HistoryCheckpoint, HistoryItem, HistoryUpdate, Micros } from './history.ts';
-import { AMULET, COIN_PACKAGE, entityOf, inOrder, LOCKED_AMULET, OPEN_ROUND } from './history.ts';
+import type { Contract, HistoryCheckpoint, HistoryEvent, HistoryItem, HistoryUpdate, Micros } from './history.ts';
+import { entityOf, inOrder, isOurs } from './history.ts';
 import { digestsOf, NO_DIGESTS, type OracleDigests } from './oracle-digests.ts';
+import {
+  archiveToken,
+  coinDiffers,
+  createToken,
+  isActiveToken,
+  isToken,
+  newTokenEra,
+  type TokenCounts,
+  type TokenEra,
+  type TokenHolding,
+} from './oracle-tokens.ts';
 import { createArguments, plainDecimal } from './wire-text.ts';
 
 /** A coin that counts, and the place of its first create. */
@@ -16,6 +27,7 @@ export interface OracleSnapshot extends OracleDigests {
   readonly recordTime: Micros;
   /** Everything that is active and counts. */
   readonly coins: readonly ActiveCoin[];
+  readonly tokens: readonly TokenHolding[];
 }
 
 /** What is active and counts from a counted time on. */
@@ -43,6 +55,9 @@ export interface Oracle {
   readonly lowestOpenRound: bigint | null;
   readonly dso: string;
   readonly counts: { readonly updates: number; readonly redelivered: number; readonly importsLate: number };
+  readonly tokenCounts: Readonly<TokenCounts>;
+  /** Holdings that are active and cannot be read, by migration. */
+  readonly unreadable: ReadonlyMap<number, readonly Contract[]>;
   /** What a snapshot forced after the last item answers; null where there is none to answer with. */
   readonly forced: OracleSnapshot | null;
 }
@@ -55,7 +70,7 @@ interface AppliedTimes {
 }
 
 /** A migration while it is worked out. */
-export interface Era {
+export interface Era extends TokenEra {
   readonly migrationId: number;
   /** Of each synchronizer: the record times of its first and its last update. */
   readonly applied: Map<string, AppliedTimes>;
@@ -80,19 +95,26 @@ interface World {
   readonly onUpdate: (era: Era, update: HistoryUpdate) => void;
   readonly eras: Map<number, Era>;
   readonly hasMoments: boolean;
+  readonly showsViews: (item: HistoryUpdate) => boolean;
+  readonly followed: ReadonlySet<string> | null;
+  readonly tokenCounts: TokenCounts;
   dso: string | null;
   updates: number;
   redelivered: number;
   importsLate: number;
 }
 
-interface OracleOptions {
+export interface OracleOptions {
   readonly periodMicros: number;
   readonly dso?: string;
   /** Numbers of items behind which a snapshot is forced; only where they are given are there histories. */
   readonly cuts?: readonly number[];
   /** Called behind each update that is applied. */
   readonly onUpdate?: World['onUpdate'];
+  /** Whether the feed carries an update's views; in a Scan's form none does. */
+  readonly showsViews?: World['showsViews'];
+  /** The owners whose coins and tokens count; everybody unless given. */
+  readonly followed?: ReadonlySet<string>;
 }
 
 /**
@@ -100,13 +122,16 @@ interface OracleOptions {
  * purpose; the history must be valid, and an archive of something unknown throws.
  */
 export function oracle(items: Iterable<HistoryItem>, options: OracleOptions): Oracle {
-  const { periodMicros, dso, cuts, onUpdate = () => {} } = options;
+  const { periodMicros, dso, cuts, onUpdate = () => {}, showsViews = () => false, followed = null } = options;
   const counts = { updates: 0, redelivered: 0, importsLate: 0 };
   const world: World = {
     periodMicros,
     onUpdate,
     eras: new Map(),
     hasMoments: cuts !== undefined,
+    showsViews,
+    followed,
+    tokenCounts: { counterfeits: 0, again: 0, notFollowed: 0, viewDiffers: 0 },
     dso: dso ?? null,
     ...counts,
   };
@@ -121,7 +146,7 @@ export function oracle(items: Iterable<HistoryItem>, options: OracleOptions): Or
   const rounds = [...newest.rounds.values()].map(roundNumber).sort((a, b) => (a < b ? -1 : 1));
   const begun = eras.findLast((era) => era.next !== null);
   const withUpdates = eras.filter(({ moments }) => moments.length > 0);
-  const { updates, redelivered, importsLate } = world;
+  const { updates, redelivered, importsLate, tokenCounts } = world;
   return {
     histories: withUpdates.map(historyOf),
     snapshots: eras.flatMap((era) => era.snapshots),
@@ -129,6 +154,8 @@ export function oracle(items: Iterable<HistoryItem>, options: OracleOptions): Or
     lowestOpenRound: rounds[0] ?? null,
     dso: world.dso ?? '',
     counts: { updates, redelivered, importsLate },
+    tokenCounts,
+    unreadable: new Map(eras.map(({ migrationId, unreadable }) => [migrationId, [...unreadable.values()]])),
     forced: begun === undefined ? null : forcedIn(world, begun),
   };
 }
@@ -142,6 +169,7 @@ function eraOf({ eras }: World, migrationId: number): Era {
     migrationId,
     ...maps,
     ...times,
+    ...newTokenEra(),
     snapshots: [],
     moments: [],
     sealed: [],
@@ -154,10 +182,14 @@ function eraOf({ eras }: World, migrationId: number): Era {
 }
 
 /** The newest snapshot where one is at or after the last update, or that is on the grid; else all that is active now. */
-function forcedIn({ periodMicros }: World, { migrationId, snapshots, coins, updated }: Era): OracleSnapshot | null {
+function forcedIn({ periodMicros }: World, { migrationId, snapshots, updated, ...era }: Era): OracleSnapshot | null {
   const newest = snapshots.at(-1) ?? null;
   if (updated % periodMicros === 0 || (newest !== null && newest.recordTime >= updated)) return newest;
-  return { migrationId, recordTime: updated, coins: [...coins.values()], ...NO_DIGESTS };
+  return { migrationId, recordTime: updated, ...activeIn(era), ...NO_DIGESTS };
+}
+
+function activeIn({ coins, tokens }: Pick<Era, 'coins' | 'tokens'>): Pick<OracleSnapshot, 'coins' | 'tokens'> {
+  return { coins: [...coins.values()], tokens: [...tokens.values()] };
 }
 
 function force({ periodMicros, eras }: World): void {
@@ -187,7 +219,7 @@ function historyOf({ migrationId, moments, sealed, reached }: Era): OracleHistor
 function applyUpdate(world: World, era: Era, update: HistoryUpdate): void {
   if (update.recordTime === null) {
     if (era.next !== null) world.importsLate++;
-    else if (isActive(era, update)) world.redelivered++;
+    else if (isActive(world, era, update)) world.redelivered++;
     else applyEvents(world, era, update);
     return;
   }
@@ -232,7 +264,7 @@ function isNew(era: Era, { updateId, synchronizerId, sharesTime }: HistoryUpdate
 
 function sealNext({ periodMicros }: World, era: Era): void {
   const { migrationId, snapshots } = era;
-  const sealed = { migrationId, recordTime: era.next!, coins: [...era.coins.values()] };
+  const sealed = { migrationId, recordTime: era.next!, ...activeIn(era) };
   era.sealed.push(era.next!);
   snapshots.push({ ...sealed, ...digestsOf({ ...sealed, periodMicros, before: snapshots.at(-1) }) });
   era.next = era.next! + periodMicros;
@@ -249,28 +281,36 @@ function applyCheckpoint(world: World, era: Era, times: HistoryCheckpoint['times
 }
 
 /** Whether an import says nothing new. */
-function isActive(era: Era, { events }: HistoryUpdate): boolean {
-  const ours = events.filter(({ contract }) => isOurs(contract)).map(({ contract }) => contract.contractId);
-  const known = ours.filter((id) => era.coins.has(id) || era.rounds.has(id) || era.counterfeits.has(id));
+function isActive({ showsViews }: World, era: Era, update: HistoryUpdate): boolean {
+  const shown = showsViews(update);
+  const counted = update.events.filter(({ contract }) => isOurs(contract) || (shown && isToken(contract)));
+  const ours = counted.map(({ contract }) => contract.contractId);
+  const known = ours.filter(
+    (id) => era.coins.has(id) || era.rounds.has(id) || era.counterfeits.has(id) || isActiveToken(era, id),
+  );
   return ours.length > 0 && known.length === ours.length;
 }
 
 function applyEvents(world: World, era: Era, update: HistoryUpdate): void {
+  const shown = world.showsViews(update);
   for (const event of inOrder(update.events)) {
-    if (!event.acsDelta || !isOurs(event.contract)) continue;
-    if (event.kind === 'exercise') {
+    if (!event.acsDelta) continue;
+    if (!isOurs(event.contract)) {
+      if (shown) applyToken(world, era, event);
+    } else if (event.kind === 'exercise') {
       if (event.consuming) archive(era, event.contract.contractId);
-    } else
-      create(world, era, event.contract, {
-        updateId: update.recordTime === null ? null : update.updateId,
-        node: event.node,
-      });
+    } else {
+      const updateId = update.recordTime === null ? null : update.updateId;
+      const isNew = create(world, era, event.contract, { updateId, node: event.node });
+      if (isNew && shown && coinDiffers(event.contract)) world.tokenCounts.viewDiffers++;
+    }
   }
   world.onUpdate(era, update);
 }
 
-function isOurs({ templateId, packageName }: Contract): boolean {
-  return packageName === COIN_PACKAGE && [AMULET, LOCKED_AMULET, OPEN_ROUND].includes(entityOf(templateId));
+function applyToken({ dso, followed, tokenCounts }: World, era: Era, event: HistoryEvent): void {
+  if (event.kind === 'create') createToken(era, event.contract, tokenCounts, { dso, followed });
+  else if (event.consuming) archiveToken(era, event.contract.contractId);
 }
 
 function archive(era: Era, contractId: string): void {
@@ -278,18 +318,22 @@ function archive(era: Era, contractId: string): void {
   if (!known) throw new Error(`migration ${era.migrationId}: archive of ${contractId}, which is not active`);
 }
 
-function create(world: World, era: Era, contract: Contract, place: { updateId: string | null; node: number }): void {
+/** Whether it is a coin that counts from now on. */
+function create(world: World, era: Era, contract: Contract, place: { updateId: string | null; node: number }): boolean {
   const { contractId, payload, signatories } = contract;
   const active = era.coins.get(contractId)?.contract ?? era.rounds.get(contractId);
   if (active !== undefined) {
     if (content(active) !== content(contract)) throw new Error(`${contractId} is active with other content`);
-    return;
+    return false;
   }
   const dso = payload.kind === 'other' ? String(payload.arguments.dso) : payload.dso;
   if (world.dso === null && signatories.includes(dso)) world.dso = dso;
-  if (dso !== world.dso || !signatories.includes(dso)) era.counterfeits.add(contractId);
+  const isCounterfeit = dso !== world.dso || !signatories.includes(dso);
+  const isUnfollowed = payload.kind === 'coin' && world.followed?.has(payload.owner) === false;
+  if (isCounterfeit || isUnfollowed) era.counterfeits.add(contractId);
   else if (payload.kind === 'round') era.rounds.set(contractId, contract);
   else era.coins.set(contractId, { contract, ...place });
+  return !isCounterfeit && !isUnfollowed && payload.kind === 'coin';
 }
 
 /** What makes two creates equal: never package id, node, event id, offset or update id. */

@@ -10,6 +10,8 @@ import {
   numbered,
   OPEN_ROUND,
 } from './history.ts';
+import { shortTime } from './wire-text.ts';
+import { coinViews, type HoldingTerms, holdingViews } from './wire-views.ts';
 
 /** Parties of ledgers that are written as text, by the names they go by there. */
 export function partyOf(name: string): string {
@@ -39,7 +41,11 @@ const RATE = COIN / 10n;
  * reassignment `within` is one from its synchronizer to the same.
  * Happenings: `+a alice 10` creates a coin called a, `+r round 5` an open round, `-a` archives. Words after them:
  * locked, forged (a dso of its own), unsigned (not by the dso), `dso X`, `at 00:00` (created at), `off` (acsDelta false),
- * `upgraded` (another package id), `reordered` (signatories in another order), `unused` (consumes nothing).
+ * `upgraded` (another package id), `reordered` (signatories in another order), `unused` (consumes nothing), `viewed` (the coin
+ * shows its views).
+ * `+t alice 5 USDC@registry` creates a token called t, of an instrument and its admin, shown in both versions; the owner `none` is
+ * none. Words after it: locked, `until 01:00` (locked), `by provider`, `id savings`, `v1`, `v2`, forged (the admin did not sign),
+ * failed (its views did), `saying text` (its amount).
  * `contracts` are those that archives may name besides the ledger's own.
  */
 export function parseLedger(text: string, contracts: Map<string, Contract> = new Map()): HistoryItem[] {
@@ -97,7 +103,9 @@ function draftOf(contracts: Map<string, Contract>, words: readonly string[], cre
   const [sign, name] = [words[0]![0], words[0]!.slice(1)];
   const acsDelta = !words.includes('off');
   if (sign === '+') {
-    const contract = contractOf(name, words.slice(1), createdAt);
+    const contract = words[3]?.includes('@')
+      ? tokenOf(name, words.slice(1), createdAt)
+      : contractOf(name, words.slice(1), createdAt);
     contracts.set(name, contract);
     return { kind: 'create', contract, acsDelta };
   }
@@ -107,15 +115,62 @@ function draftOf(contracts: Map<string, Contract>, words: readonly string[], cre
   return { ...exercise, consuming: !words.includes('unused') };
 }
 
+const behindIn = (words: readonly string[], word: string): string | undefined => {
+  return words.includes(word) ? words[words.indexOf(word) + 1] : undefined;
+};
+
+function tokenOf(name: string, words: readonly string[], createdAt: Micros): Contract {
+  const [owner = '', amount = '', place = ''] = words;
+  const [instrument = '', adminName = ''] = place.split('@');
+  const admin = partyOf(adminName);
+  const [until, provider, at] = ['until', 'by', 'at'].map((word) => behindIn(words, word));
+  const isLocked = words.includes('locked') || until !== undefined;
+  const expiresAt = until === undefined ? null : shortTime(clockTime(until));
+  const terms: HoldingTerms = {
+    ...{ admin, instrument, owner: owner === 'none' ? null : partyOf(owner) },
+    provider: provider === undefined ? null : partyOf(provider),
+    accountId: behindIn(words, 'id') ?? '',
+    amount: BigInt(amount) * COIN,
+    lock: isLocked ? { holders: [admin], expiresAt, expiresAfter: null, context: null } : null,
+  };
+  const said = behindIn(words, 'saying');
+  const views = holdingViews(words.includes('v1') ? ['V1'] : words.includes('v2') ? ['V2'] : ['V1', 'V2'], terms);
+  const failed = { viewStatus: { code: 9, message: 'failed', details: [] }, viewValue: null };
+  return {
+    contractId: `00${Buffer.from(name).toString('hex')}`,
+    templateId: 'package:Registry.Holding:Holding',
+    packageName: 'registry-holding',
+    createdAt: at === undefined ? createdAt : clockTime(at),
+    signatories: words.includes('forged') ? [partyOf('forger')] : [admin, terms.owner ?? admin],
+    observers: [],
+    payload: { kind: 'other', arguments: {} },
+    views: views.map((view) => ({
+      ...view,
+      ...(said !== undefined && { viewValue: { ...view.viewValue, amount: said } }),
+      ...(words.includes('failed') && failed),
+    })),
+  };
+}
+
 function contractOf(name: string, words: readonly string[], createdAt: Micros): Contract {
-  const behind = (word: string): string | undefined => words[words.indexOf(word) + 1];
-  const dsoName = words.includes('dso') ? behind('dso')! : words.includes('forged') ? 'forger' : 'DSO';
+  const behind = (word: string): string => behindIn(words, word)!;
+  const dsoName = words.includes('dso') ? behind('dso') : words.includes('forged') ? 'forger' : 'DSO';
   const dso = partyOf(dsoName);
   const isRound = words[0] === 'round';
   const owner = partyOf(words[0]!);
   const signers = words.includes('unsigned') ? [owner] : isRound ? [dso] : [dso, owner];
   const entity = isRound ? OPEN_ROUND : words.includes('locked') ? LOCKED_AMULET : AMULET;
-  const created = words.includes('at') ? clockTime(behind('at')!) : createdAt;
+  const created = words.includes('at') ? clockTime(behind('at')) : createdAt;
+  const coin = {
+    kind: 'coin',
+    dso,
+    owner,
+    amount: BigInt(words[1]!) * COIN,
+    rate: RATE,
+    round: 1n,
+    lock: words.includes('locked') ? { holders: [dso], expiresAt: clockTime('23:00'), context: null } : null,
+    unknown: {},
+  } as const;
   return {
     contractId: `00${Buffer.from(name).toString('hex')}`,
     templateId: `${words.includes('upgraded') ? 'newer' : 'package'}:${entity}`,
@@ -123,17 +178,7 @@ function contractOf(name: string, words: readonly string[], createdAt: Micros): 
     createdAt: created,
     signatories: words.includes('reordered') ? [...signers].reverse() : signers,
     observers: [],
-    payload: isRound
-      ? { kind: 'round', dso, round: BigInt(words[1]!), opensAt: created }
-      : {
-          kind: 'coin',
-          dso,
-          owner,
-          amount: BigInt(words[1]!) * COIN,
-          rate: RATE,
-          round: 1n,
-          lock: words.includes('locked') ? { holders: [dso], expiresAt: clockTime('23:00'), context: null } : null,
-          unknown: {},
-        },
+    payload: isRound ? { kind: 'round', dso, round: BigInt(words[1]!), opensAt: created } : coin,
+    ...(words.includes('viewed') && { views: coinViews(coin) }),
   };
 }

@@ -3,6 +3,7 @@ import { AMULET, COIN_PACKAGE, LOCKED_AMULET, OPEN_ROUND } from './history.ts';
 import type { LedgerShares } from './options.ts';
 import type { Random } from './random.ts';
 import type { Names } from './random-names.ts';
+import { coinViews } from './wire-views.ts';
 
 const USUAL_RATE = 38_051_800n;
 const COIN = 10_000_000_000n;
@@ -47,6 +48,13 @@ export function drawCoin(draw: Draw, terms: CoinTerms, when: { createdAt: Micros
   const unusual = random.chance(shares.unusual);
   const lock = when.locked ? drawLock(draw, when.createdAt) : null;
   const signatories = [names.dso, terms.owner];
+  const coin: CoinPayload = {
+    kind: 'coin',
+    dso: names.dso,
+    ...terms,
+    lock,
+    unknown: unusual ? { memo: { '10': ['ü', null, 1.5], '9': true } } : {},
+  };
   return {
     contractId: names.contractId(),
     templateId: names.templateId(when.locked ? LOCKED_AMULET : AMULET),
@@ -54,14 +62,16 @@ export function drawCoin(draw: Draw, terms: CoinTerms, when: { createdAt: Micros
     createdAt: when.createdAt,
     signatories: unusual && random.chance(0.5) ? signatories.reverse() : signatories,
     observers: unusual && random.chance(0.5) ? [names.owner(), names.stranger] : [],
-    payload: {
-      kind: 'coin',
-      dso: names.dso,
-      ...terms,
-      lock,
-      unknown: unusual ? { memo: { '10': ['ü', null, 1.5], '9': true } } : {},
-    },
+    payload: coin,
+    ...(shares.token > 0 && { views: drawCoinViews(draw, coin) }),
   };
+}
+
+/** A few have another owner or amount than the arguments, which win. */
+function drawCoinViews({ random, names }: Draw, coin: CoinPayload): readonly unknown[] {
+  const { owner, amount } = coin;
+  const shown = random.chance(0.04) ? { ...coin, amount: amount - 1n } : coin;
+  return coinViews(random.chance(0.04) ? { ...shown, owner: names.owner() } : { ...shown, owner });
 }
 
 function drawLock({ random, names }: Draw, createdAt: Micros): Lock {

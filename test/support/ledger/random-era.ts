@@ -1,6 +1,7 @@
 import type { Contract, Micros } from './history.ts';
 import type { LedgerOptions } from './options.ts';
 import type { Random } from './random.ts';
+import type { DrawnToken } from './random-token.ts';
 
 /** One migration while it runs: its clocks, and what is active in it. */
 export interface Era {
@@ -13,6 +14,8 @@ export interface Era {
   readonly rounds: Contract[];
   /** Counterfeits and other templates. */
   readonly strays: Contract[];
+  /** Holdings of other templates that show views, those that do not count among them. */
+  readonly tokens: DrawnToken[];
   nextRound: bigint;
   /** What was imported, active or not. */
   imported: readonly Contract[];
@@ -32,7 +35,16 @@ export function openEra(random: Random, options: LedgerOptions, since: { migrati
     skew: number === 0 ? 0 : random.below(skewMax),
     last: 0,
   }));
-  return { ...since, synchronizers, coins: [], rounds: [], strays: [], nextRound: options.firstRound, imported: [] };
+  return {
+    ...since,
+    synchronizers,
+    coins: [],
+    rounds: [],
+    strays: [],
+    tokens: [],
+    nextRound: options.firstRound,
+    imported: [],
+  };
 }
 
 /** A hard migration: what was active is imported, and the new era's clock may start before the old one's has ended. */
@@ -42,6 +54,7 @@ export function nextEra(random: Random, options: LedgerOptions, old: Era): Era {
   era.coins.push(...old.coins);
   era.rounds.push(...old.rounds);
   era.strays.push(...old.strays);
+  era.tokens.push(...old.tokens);
   era.nextRound = old.nextRound;
   return era;
 }
@@ -73,7 +86,7 @@ export function checkpointTimes(era: Era): { synchronizerId: string; recordTime:
 }
 
 /** Takes one out by moving the last into its place: the order of the active set means nothing. */
-export function takeAny(random: Random, contracts: Contract[]): Contract | null {
+export function takeAny<Held>(random: Random, contracts: Held[]): Held | null {
   if (contracts.length === 0) return null;
   const place = random.below(contracts.length);
   const taken = contracts[place]!;

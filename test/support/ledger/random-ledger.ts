@@ -8,6 +8,7 @@ import type { Clock, Era } from './random-era.ts';
 import { checkpointTimes, nextEra, openEra, tick } from './random-era.ts';
 import type { Names } from './random-names.ts';
 import { createNames } from './random-names.ts';
+import { newToken } from './random-token-update.ts';
 import type { Step } from './random-update.ts';
 import { advanceRounds, drawRepair, drawTransaction, newCoin } from './random-update.ts';
 
@@ -43,12 +44,19 @@ export function* randomLedger(options: LedgerOptions): Generator<HistoryItem> {
   }
 }
 
+/** What a reassignment may move. */
+function heldContracts({ random, options }: World, { coins, tokens }: Era): readonly Contract[] {
+  const { token } = options.shares;
+  return token > 0 && tokens.length > 0 && random.chance(token) ? tokens.map(({ contract }) => contract) : coins;
+}
+
 function* someUpdate(world: World, era: Era): Generator<HistoryUpdate> {
   const { random, options } = world;
-  const someCoin = era.coins.length > 0 ? random.pick(era.coins) : null;
+  const held = heldContracts(world, era);
+  const someContract = held.length > 0 ? random.pick(held) : null;
   const { reassignment: leaving, within } = options.shares;
-  const leaves = someCoin !== null && random.chance(leaving) && era.synchronizers.length > 1;
-  if (leaves) yield* reassignment(world, era, someCoin);
+  const leaves = someContract !== null && random.chance(leaving) && era.synchronizers.length > 1;
+  if (leaves) yield* reassignment(world, era, someContract);
   else if (within > 0 && random.chance(within)) yield repair(world, era, tick(random, options, era));
   else yield transaction(world, era, drawTransaction);
   const hasImports = era.imported.length > 0;
@@ -163,7 +171,8 @@ function* carryOver(world: World, era: Era): Generator<HistoryUpdate> {
   const { random, options } = world;
   const step = stepAt(world, era, options.start - options.periodMicros);
   for (let made = 0; made < options.carriedOver; made++) {
-    if (made < 2) era.rounds.push(drawRound(step, { round: era.nextRound++, createdAt: step.createdAt }));
+    if (made >= 2 && options.shares.token > 0 && random.chance(options.shares.token)) newToken(step);
+    else if (made < 2) era.rounds.push(drawRound(step, { round: era.nextRound++, createdAt: step.createdAt }));
     else if (random.chance(0.8)) newCoin(step);
     else era.strays.push(drawCounterfeit(step, { round: era.nextRound, createdAt: step.createdAt }));
   }
@@ -172,7 +181,7 @@ function* carryOver(world: World, era: Era): Generator<HistoryUpdate> {
 
 function* imports(world: World, era: Era): Generator<HistoryUpdate> {
   const { random, options } = world;
-  const active = [...era.rounds, ...era.strays, ...era.coins];
+  const active = [...era.rounds, ...era.strays, ...era.coins, ...era.tokens.map(({ contract }) => contract)];
   era.imported = active;
   for (let from = 0; from < active.length; ) {
     const to = from + 1 + random.below(options.importCreatesMax);

@@ -1,6 +1,7 @@
 import { type CoinPayload, type Contract, type Draft, entityOf, type HistoryUpdate, type Micros } from './history.ts';
 import { type Draw, drawCoin, drawCounterfeit, drawOther, drawRound, drawTerms } from './random-contract.ts';
 import { type Era, takeAny } from './random-era.ts';
+import { again, drawTokens, newToken } from './random-token-update.ts';
 
 /** What one transaction does to an era. Changes what is active there. */
 export interface Step extends Draw {
@@ -22,6 +23,10 @@ const RULES: Contract = {
 
 export function drawTransaction(step: Step): readonly Draft[] {
   const { random, shares, era } = step;
+  if (shares.token > 0 && random.chance(shares.token)) {
+    const roots = drawTokens(step);
+    return random.chance(0.2) ? [...roots, ...coins(step)] : roots;
+  }
   const roots = random.chance(shares.other) ? others(step) : coins(step);
   if (random.chance(shares.counterfeit)) roots.push(...strays(step));
   if (random.chance(shares.offActiveSet)) roots.push(...offActiveSet(step));
@@ -121,13 +126,13 @@ function roundNow({ era, random }: Step): bigint {
   return round < 0n ? 0n : round;
 }
 
-function create(contract: Contract): Extract<Draft, { kind: 'create' }> {
+export function create(contract: Contract): Extract<Draft, { kind: 'create' }> {
   return { kind: 'create', contract, acsDelta: true };
 }
 
-type ExerciseDraft = Extract<Draft, { kind: 'exercise' }>;
+export type ExerciseDraft = Extract<Draft, { kind: 'exercise' }>;
 
-function archive(step: Step, contract: Contract, choice: string, then = { frees: true }): ExerciseDraft {
+export function archive(step: Step, contract: Contract, choice: string, then = { frees: true }): ExerciseDraft {
   if (then.frees) step.names.archived(contract.contractId);
   const templateId = step.names.templateId(entityOf(contract.templateId));
   return { kind: 'exercise', contract, templateId, choice, consuming: true, acsDelta: true, children: [] };
@@ -159,13 +164,18 @@ function purge(step: Step): Draft | null {
   const { random, era } = step;
   // One round is left, so that there is a lowest one.
   const isRound = era.rounds.length > 1 && random.chance(0.2);
+  const isToken = step.shares.token > 0 && random.chance(step.shares.token);
+  if (isToken && era.tokens.length > 0) return archive(step, takeAny(random, era.tokens)!.contract, 'Unassign');
   const contract = isRound ? era.rounds.shift()! : takeAny(random, random.pick([era.coins, era.coins, era.strays]));
   return contract === null ? null : archive(step, contract, 'Unassign');
 }
 
 /** A new coin, one that is there already, or a contract that does not count. */
 function imported(step: Step): Draft {
-  const { random, era } = step;
+  const { random, era, shares } = step;
+  if (shares.token > 0 && random.chance(shares.token)) {
+    return era.tokens.length > 0 && random.chance(0.3) ? again(step) : create(newToken(step).contract);
+  }
   if (era.coins.length > 0 && random.chance(0.2)) return create(random.pick(era.coins));
   if (random.chance(0.8)) return create(newCoin(step));
   const stray = random.chance(0.5)

@@ -4,6 +4,15 @@ import { createArguments, javaDecimal, shortTime, sixDigitTime } from './wire-te
 
 const IMPORT_TIME = '0001-01-01T00:00:00.000000Z';
 
+/** An import of a participant's active contracts: in format A, and with the views of its creates, which no Scan sends. */
+export function viewedImportLine(item: HistoryItem): string {
+  const message = JSON.parse(scanLine(item)!);
+  const [event] = Object.values<Record<string, unknown>>(message.events_by_id);
+  const [create] = item.kind === 'update' ? item.events : [];
+  event!.interface_views = create?.contract.views ?? [];
+  return JSON.stringify(message);
+}
+
 /** One item as a line of format A (Scan `/v2/updates`), or null where that format has no word for it. */
 export function scanLine(item: HistoryItem): string | null {
   if (item.kind !== 'update' || item.sharesTime) return null;

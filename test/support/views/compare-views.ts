@@ -64,7 +64,7 @@ function show(value: unknown): string {
 type Figures = Omit<Snapshot, 'forced'>;
 
 function figuresOf(wanted: OracleSnapshot): Figures {
-  const { coins, ...place } = wanted;
+  const { coins, tokens, tokensChangesDigest, tokensDigest, ...place } = wanted;
   return { ...place, contracts: coins.length, owners: ownersOf(wanted).length, ...supplyOf(wanted) };
 }
 

@@ -3,7 +3,7 @@ import { type ReplayOptions, type ReplayResult, replayFiles } from '../../../src
 import type { WriterOptions } from '../../../src/views/write/writer.ts';
 import { type HistoryItem, importsOfOne } from '../ledger/history.ts';
 import { ledgerApiLine } from '../ledger/ledger-api-lines.ts';
-import { scanLine } from '../ledger/scan-lines.ts';
+import { scanLine, viewedImportLine } from '../ledger/scan-lines.ts';
 import { openInlineFeed } from './inline-feed.ts';
 
 export const TEN_MINUTES_US = 600_000_000;
@@ -11,8 +11,11 @@ const DAY_US = 86_400_000_000;
 /** After every time that the ledgers of tests name. */
 export const CLOCK_US = Date.UTC(2026, 0, 1) * 1000;
 
-/** `acs-delta` is the Ledger API's form with archived events in place of exercised ones. */
-export type Format = 'scan' | 'ledger-api' | 'acs-delta';
+/**
+ * `acs-delta` is the Ledger API's form with archived events in place of exercised ones; `participant` that with imports of format A
+ * that carry views.
+ */
+export type Format = 'scan' | 'ledger-api' | 'acs-delta' | 'participant';
 
 /**
  * The items as feed lines. What the format has no word for is left out, except for repairs, which only format B has: they
@@ -21,7 +24,7 @@ export type Format = 'scan' | 'ledger-api' | 'acs-delta';
 export function linesOf(items: Iterable<HistoryItem>, format: Format): string[] {
   const lines: string[] = [];
   for (const item of items) {
-    for (const each of format === 'scan' ? importsOfOne(item) : [item]) {
+    for (const each of format === 'scan' || format === 'participant' ? importsOfOne(item) : [item]) {
       const line = lineOf(each, format);
       if (line !== null) lines.push(line);
     }
@@ -31,7 +34,8 @@ export function linesOf(items: Iterable<HistoryItem>, format: Format): string[] 
 
 function lineOf(item: HistoryItem, format: Format): string | null {
   if (format === 'scan') return item.kind === 'update' && item.sharesTime ? ledgerApiLine(item) : scanLine(item);
-  return ledgerApiLine(item, format === 'acs-delta' ? 'acs-delta' : 'ledger-effects');
+  if (format === 'participant' && item.kind === 'update' && item.wrapping === 'import') return viewedImportLine(item);
+  return ledgerApiLine(item, format === 'ledger-api' ? 'ledger-effects' : 'acs-delta');
 }
 
 /** Where lines are cut: by the file's bytes into chunks, and by events into transactions. */
