@@ -1,11 +1,5 @@
-import type {
-  ArchivedContract,
-  ContractEvent,
-  NewCoin,
-  NewRound,
-  UncountedCreate,
-  UpdateContent,
-} from '../../feed/decoded-batch.ts';
+import type { UpdateContent } from '../../feed/decoded-batch.ts';
+import type { ArchivedContract, ContractEvent, NewCoin, NewRound, UncountedCreate } from '../../feed/event-columns.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import { sameCoin } from '../../ledger/coin.ts';
 import { coinEntity } from '../../ledger/templates.ts';

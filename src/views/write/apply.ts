@@ -1,11 +1,5 @@
-import type {
-  ArchivedContract,
-  ContractEvent,
-  DecodedMessage,
-  NewCoin,
-  UncountedCreate,
-  UpdateContent,
-} from '../../feed/decoded-batch.ts';
+import type { DecodedMessage, UpdateContent } from '../../feed/decoded-batch.ts';
+import type { ArchivedContract, ContractEvent, NewCoin, UncountedCreate } from '../../feed/event-columns.ts';
 import { getOrMake } from '../../get-or-make.ts';
 import { BadUpdate, type FaultCode } from '../../ledger/bad-update.ts';
 import { coinEntity } from '../../ledger/templates.ts';

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { CoinOrigin } from '../../feed/decoded-batch.ts';
+import type { CoinOrigin } from '../../feed/event-columns.ts';
 import { getOrMake } from '../../get-or-make.ts';
 import { type StoredId, storedId } from '../../ledger/ledger-ids.ts';
 import { rowOrder } from '../store/row-order.ts';

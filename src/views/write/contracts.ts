@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
-import type { ContractEvent, DecodedMessage, NewCoin } from '../../feed/decoded-batch.ts';
+import type { DecodedMessage } from '../../feed/decoded-batch.ts';
+import type { ContractEvent, NewCoin } from '../../feed/event-columns.ts';
 import { type ComparedCoin, expiryOf } from '../../ledger/coin.ts';
 import { idText, type StoredId } from '../../ledger/ledger-ids.ts';
 import { type CoinRow, coinTerms, type SumTerms, unitsOf } from '../store/stored-rows.ts';

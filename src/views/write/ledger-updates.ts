@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
-import type { ArchivedContract, NewCoin, UncountedCreate, UpdateContent } from '../../feed/decoded-batch.ts';
+import type { UpdateContent } from '../../feed/decoded-batch.ts';
+import type { ArchivedContract, NewCoin, UncountedCreate } from '../../feed/event-columns.ts';
 import { getOrMake } from '../../get-or-make.ts';
 import { INT64_MAX } from '../../json/exact-number.ts';
 import { extraHash } from '../../ledger/coin.ts';

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { ContractEvent } from '../../feed/decoded-batch.ts';
+import type { ContractEvent } from '../../feed/event-columns.ts';
 import { idText, type StoredId, storedId, storedIdHash } from '../../ledger/ledger-ids.ts';
 import type { OpenRound } from '../../ledger/update.ts';
 import { COUNTERFEIT_HASHES_MAX } from './contracts.ts';
