@@ -1,5 +1,5 @@
 import type { Micros } from '../ledger/time.ts';
-import type { OfInstrument } from './facts.ts';
+import type { OfInstrument } from './instrument.ts';
 import type { Amounts } from './movement-facts.ts';
 
 /** The kinds of fact that balances and locks are answered from. */

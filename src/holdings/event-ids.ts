@@ -1,6 +1,7 @@
 import { parseInt64 } from '../json/exact-number.ts';
 import { formatTime, parseRequestTime } from '../ledger/time.ts';
-import type { OfInstrument, Snapshot } from './facts.ts';
+import type { Snapshot } from './facts.ts';
+import type { OfInstrument } from './instrument.ts';
 import type { MovementName, OwnersMovement } from './movement-facts.ts';
 
 const DIGEST_DIGITS = 8;

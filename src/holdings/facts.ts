@@ -1,18 +1,8 @@
 import type { Micros } from '../ledger/time.ts';
 import type { BalanceFactKinds } from './balance-facts.ts';
+import type { AccountName, InstrumentName, OfInstrument } from './instrument.ts';
 import type { MovementFactKinds } from './movement-facts.ts';
 import type { StateQuery, TimeQuery } from './question.ts';
-
-/** What names an instrument: the party of its registrar, and the registrar's id for it. */
-export interface InstrumentName {
-  readonly admin: string;
-  readonly id: string;
-}
-
-/** Absent: the coin. */
-export interface OfInstrument {
-  readonly instrument?: InstrumentName | undefined;
-}
 
 /** What there is of an instrument. Amounts in 1e-10 units. */
 export interface Supply {
@@ -243,12 +233,6 @@ export interface ListedInstrument extends InstrumentName, Supply {
 export interface AccountTotals extends AccountName {
   readonly unlocked: bigint;
   readonly locked: bigint;
-}
-
-/** What tells the accounts of a party and an instrument apart. */
-export interface AccountName {
-  readonly provider: string | null;
-  readonly accountId: string;
 }
 
 export const ACCOUNTS_MAX = 1_000;

@@ -2,8 +2,9 @@ import { jsonOrNull } from '../json/untrusted.ts';
 import { formatAmount } from '../ledger/amount.ts';
 import { formatTime } from '../ledger/time.ts';
 import { showGiven } from '../show-given.ts';
-import type { HoldingsStore, InstrumentName, OwnedInstrument, Snapshot, Supply } from './facts.ts';
+import type { HoldingsStore, OwnedInstrument, Snapshot, Supply } from './facts.ts';
 import { HoldingsFault, unknownToken } from './holdings-fault.ts';
+import type { InstrumentName } from './instrument.ts';
 import { type Given, type PageStart, pageOf, type TableQuery, type TableQuestion } from './table-question.ts';
 import { type Row, type Table, totalsFields } from './table-rows.ts';
 

@@ -1,8 +1,9 @@
 import { formatAmount } from '../ledger/amount.ts';
 import { formatPeriodLength } from '../ledger/duration.ts';
 import { formatTime } from '../ledger/time.ts';
-import type { HoldingsStore, InstrumentName } from './facts.ts';
+import type { HoldingsStore } from './facts.ts';
 import { HoldingsFault, unknownToken } from './holdings-fault.ts';
+import type { InstrumentName } from './instrument.ts';
 import { instrumentIn, requireInstrument } from './instrument-answers.ts';
 import {
   type Movement,

@@ -1,5 +1,5 @@
 import type { Micros } from '../ledger/time.ts';
-import type { AccountName, OfInstrument } from './facts.ts';
+import type { AccountName, OfInstrument } from './instrument.ts';
 
 export const MOVEMENT_KINDS = ['in', 'out', 'lock', 'unlock'] as const;
 export type MovementKind = (typeof MOVEMENT_KINDS)[number];

@@ -1,16 +1,8 @@
 import { createHash } from 'node:crypto';
 import { formatAmount } from '../ledger/amount.ts';
 import { formatTime } from '../ledger/time.ts';
-import type {
-  AccountName,
-  Change,
-  OfInstrument,
-  OwnerFacts,
-  PartyTotals,
-  RankedBy,
-  Snapshot,
-  Totals,
-} from './facts.ts';
+import type { Change, OwnerFacts, PartyTotals, RankedBy, Snapshot, Totals } from './facts.ts';
+import type { AccountName, OfInstrument } from './instrument.ts';
 
 /** Rows with what applies to all of them. */
 export interface Table {

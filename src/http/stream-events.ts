@@ -1,7 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { hasDigits, parseEventId, snapshotId } from '../holdings/event-ids.ts';
-import type { HoldingsStore, InstrumentName, SealedSnapshot } from '../holdings/facts.ts';
+import type { HoldingsStore, SealedSnapshot } from '../holdings/facts.ts';
+import type { InstrumentName } from '../holdings/instrument.ts';
 import type { MovementPlace } from '../holdings/movement-facts.ts';
 import { ownerEvent, snapshotEvent } from '../holdings/table-rows.ts';
 import { eventText } from './event-text.ts';

@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { getOrMake } from '../get-or-make.ts';
 import { movementId } from '../holdings/event-ids.ts';
-import type { HoldingsStore, InstrumentName } from '../holdings/facts.ts';
+import type { HoldingsStore } from '../holdings/facts.ts';
+import type { OfInstrument } from '../holdings/instrument.ts';
 import { movementEvent } from '../holdings/movement-answers.ts';
 import type { MovementPlace, OwnersMovement } from '../holdings/movement-facts.ts';
 import { eventText } from './event-text.ts';
-import type { StreamRequest } from './stream-events.ts';
 
 /** What is read for one stream at a time, and the most that waits for it of what was read for all. */
 const MOVEMENTS_AT_ONCE = 128;
@@ -24,9 +24,11 @@ interface Watcher {
   readonly onMoved: () => void;
 }
 
+/** Whose movements a stream is of, and of which instrument. */
+type OwnersOf = OfInstrument & { readonly owners: readonly string[] };
+
 /** The streams of an instrument, by their owners. */
-interface Watched {
-  readonly instrument: InstrumentName | undefined;
+interface Watched extends OfInstrument {
   readonly watchers: Map<string, Set<Watcher>>;
 }
 
@@ -90,7 +92,7 @@ export function createMovementWatch(store: HoldingsStore) {
       lookedTo = Math.max(lookedTo, updateNo);
     },
     /** The movements of a stream's owners; `onMoved` is called when one has moved. */
-    open({ owners, instrument }: Pick<StreamRequest, 'owners' | 'instrument'>, onMoved: () => void) {
+    open({ owners, instrument }: OwnersOf, onMoved: () => void) {
       const watcher: Watcher = { ahead: [], aheadFrom: lookedTo, onMoved };
       streams += 1;
       opened?.add(watcher);
@@ -115,7 +117,7 @@ export type MovementEvents = ReturnType<typeof createMovementEvents>;
 
 /** The events of owners' movements in order, from a place on. */
 function createMovementEvents(
-  of: Pick<StreamRequest, 'owners' | 'instrument'>,
+  of: OwnersOf,
   { store, watcher, lookedTo }: { store: HoldingsStore; watcher: Watcher; lookedTo: () => number },
 ) {
   /** Where the next one may be. */

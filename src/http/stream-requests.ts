@@ -1,6 +1,6 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context } from 'hono';
-import type { InstrumentName } from '../holdings/facts.ts';
+import type { InstrumentName } from '../holdings/instrument.ts';
 import { instrumentIn } from '../holdings/instrument-answers.ts';
 import { INSTRUMENT, PARAMETERS } from '../holdings/table-question.ts';
 import { isObject } from '../json/untrusted.ts';

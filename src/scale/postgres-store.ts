@@ -4,7 +4,6 @@ import type {
   FactKind,
   Facts,
   HoldingsStore,
-  InstrumentName,
   ListedOwnersLookup,
   Lookup,
   PartyTotals,
@@ -13,6 +12,7 @@ import type {
   SnapshotPlace,
 } from '../holdings/facts.ts';
 import { HoldingsFault } from '../holdings/holdings-fault.ts';
+import type { InstrumentName } from '../holdings/instrument.ts';
 import { COIN_ID } from '../holdings/instrument-answers.ts';
 import { LastComputed } from '../holdings/last-computed.ts';
 import { FLAT_MIGRATION_MAX, type Micros } from '../ledger/time.ts';

@@ -1,7 +1,7 @@
 import type { BalanceFacts, BalanceLookup, BalancesLookup } from '../../holdings/balance-facts.ts';
 import type { Amounts, Period, StatementLookup } from '../../holdings/movement-facts.ts';
 import { statementOf } from '../../holdings/statement.ts';
-import type { Moment, MovementReader, OwnMovement } from './movement-reader.ts';
+import type { Moment, MovementReader } from './movement-reader.ts';
 import type { AccountReader, VersionReader } from './owner-versions.ts';
 import { type RowBudget, requireUnbounded } from './stored-snapshots.ts';
 import { sumOf, totalOf } from './update-effects.ts';
@@ -64,10 +64,7 @@ export function createBalanceReader({
       const isSupplyKnown = !movements.isLimited();
       const opening = totalOf(balancesOf(own)(after));
       const range = { after, to: { ...end, no: Math.min(end.no, untilNo) }, order: 'asc' } as const;
-      // What moved between accounts of one party changed nothing of what it has.
-      const isNet = ({ change }: OwnMovement): boolean => change.unlocked !== 0n || change.locked !== 0n;
-      const found = own.length === 1 ? ownMovements(own, range) : ownMovements(own, range).filter(isNet);
-      const booked = found.map((movement) => {
+      const booked = ownMovements(own, range).map((movement) => {
         const isAsked = isSupplyKnown && totalOf(movement.change) !== 0n;
         return { ...movement, supplyChange: isAsked ? sumOf(movements.changesOf(movement, of)) : null };
       });

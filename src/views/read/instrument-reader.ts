@@ -2,7 +2,6 @@ import type { Database } from 'better-sqlite3';
 import {
   ACCOUNTS_MAX,
   type AccountTotals,
-  type InstrumentName,
   type InstrumentsLookup,
   type ListedInstrument,
   type Lookup,
@@ -11,6 +10,7 @@ import {
   type Totals,
   type Unreadable,
 } from '../../holdings/facts.ts';
+import type { InstrumentName } from '../../holdings/instrument.ts';
 import { idText, type StoredId } from '../../ledger/ledger-ids.ts';
 import { epochBitsOf } from '../store/account-epochs.ts';
 import type { Account, AccountReader, VersionReader } from './owner-versions.ts';

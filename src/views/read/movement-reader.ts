@@ -189,7 +189,7 @@ export function createMovementReader(
     }
   }
 
-  /** The same of several accounts together: one for each update, which may come to nothing. */
+  /** The same of several accounts, in the order of the updates. */
   function* ofAccounts(accounts: readonly Account[], { after, to, order }: MovementRange): Generator<OwnMovement> {
     if (after.no >= to.no) return;
     const epochs = new Set(
@@ -197,14 +197,9 @@ export function createMovementReader(
     );
     const nos = JSON.stringify(accounts.map(({ no }) => no));
     const ascending = [...epochs].sort((a, b) => a - b);
-    let last = null as OwnMovement | null;
     for (const epoch of order === 'asc' ? ascending : ascending.reverse())
-      for (const { unlocked, locked, ...row } of ofManyInOrder[order].iterate(nos, epoch, after.no, to.no)) {
-        const change = { unlocked: BigInt(unlocked), locked: BigInt(locked) };
-        if (last !== null && last.updateNo !== row.updateNo) yield last;
-        last = { ...row, change: last?.updateNo === row.updateNo ? plus(last.change, change) : change };
-      }
-    if (last !== null) yield last;
+      for (const { unlocked, locked, ...row } of ofManyInOrder[order].iterate(nos, epoch, after.no, to.no))
+        yield { ...row, change: { unlocked: BigInt(unlocked), locked: BigInt(locked) } };
   }
 
   function ownMovements(
@@ -247,7 +242,7 @@ export function createMovementReader(
       no: Math.min(end.no, untilNo, order === 'desc' ? (last?.updateNo ?? OPEN_END) - (isOne ? 1 : 0) : OPEN_END),
     };
     const own = ownMovements(all, { after, to, order });
-    const listed = isOne ? own.filter(({ change }) => isListed(change, lookup)) : own;
+    const listed = isOne ? own.filter(({ change }) => isListed(change, lookup)) : firstsOfUpdates(own);
     const found = listed.flatMap((each) => (isOne ? [{ each, no: all[0]!.no }] : movedIn(each, party, lookup)));
     const taken = found.take(rows).toArray();
     const balances = new Map(all.map((account) => [account.no, balancesOf([account])]));
@@ -334,6 +329,15 @@ export function lastOf(
 
 function isListed(change: Amounts, { kinds, min }: Pick<MovementsLookup, 'kinds' | 'min'>): boolean {
   return absolute(totalOf(change)) >= min && (kinds === null || kinds.includes(movementKind(change)));
+}
+
+/** One of the movements of each update. */
+function* firstsOfUpdates(movements: Iterable<OwnMovement>): Generator<OwnMovement> {
+  let last = 0;
+  for (const movement of movements) {
+    if (movement.updateNo !== last) yield movement;
+    last = movement.updateNo;
+  }
 }
 
 export function plus(a: Amounts, b: Amounts): Amounts {

@@ -1,12 +1,6 @@
 import type { Database } from 'better-sqlite3';
-import {
-  NO_COIN,
-  type OfInstrument,
-  type Order,
-  type Ranking,
-  type Supply,
-  type Totals,
-} from '../../holdings/facts.ts';
+import { NO_COIN, type Order, type Ranking, type Supply, type Totals } from '../../holdings/facts.ts';
+import type { OfInstrument } from '../../holdings/instrument.ts';
 import { type EpochBits, epochBitsOf, epochsDown, epochsUp } from '../store/account-epochs.ts';
 import { decodeVersion, NO_SUMS, type Sums } from '../store/stored-rows.ts';
 import type { IntervalEnd, StoredSnapshot } from './stored-snapshots.ts';

@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { OfInstrument } from '../../holdings/facts.ts';
+import type { OfInstrument } from '../../holdings/instrument.ts';
 import type {
   Amounts,
   KnownMovement,

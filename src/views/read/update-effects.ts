@@ -1,5 +1,5 @@
 import type { Database } from 'better-sqlite3';
-import type { AccountName } from '../../holdings/facts.ts';
+import type { AccountName } from '../../holdings/instrument.ts';
 import { type Amounts, type Movement, type MovementLeg, OTHERS_MAX } from '../../holdings/movement-facts.ts';
 import { idText, type StoredId } from '../../ledger/ledger-ids.ts';
 import type { Micros } from '../../ledger/time.ts';
