@@ -14,7 +14,8 @@ import {
   type TableQuestion,
 } from '../holdings/table-question.ts';
 import type { Row, Table } from '../holdings/table-rows.ts';
-import { TABLE_OPERATIONS, type TableOperation } from '../http/table-operations.ts';
+import type { TableOperation } from '../http/table-operation.ts';
+import { TABLE_OPERATIONS } from '../http/table-operations.ts';
 import { isObject } from '../json/untrusted.ts';
 import { Refusal } from '../refusal.ts';
 import { askHoldfast } from '../service/compare-digests.ts';
@@ -84,7 +85,8 @@ export async function wholeParty(
 ): Promise<string> {
   if (terminal.stdout.isTTY !== true) return text;
   const migration = parseOption(options, 'migration', PARAMETERS.migration_id);
-  const query = { migration_id: migration, record_time: null, prefix: text, limit: 2, after: null } as const;
+  const coin = { instrument_admin: null, instrument_id: null } as const;
+  const query = { ...coin, migration_id: migration, record_time: null, prefix: text, limit: 2, after: null } as const;
   const found = await ask({ table: 'owners', query })(2, null).catch((error: unknown) => {
     if (error instanceof HoldingsFault) return { rows: [] };
     throw error;
@@ -131,6 +133,10 @@ export function askService({ table, query }: NamedQuestion, { base, stop }: Runn
       head,
       rowsName,
       rows: rows as readonly Row[],
+      csvWithout: [
+        'accounts',
+        ...((rows as readonly Row[]).some((row) => 'account_id' in row) ? [] : ['provider', 'account_id']),
+      ],
       ...(paged && { next: next as string | null }),
       fixed: false,
       about: [],

@@ -43,6 +43,7 @@ const COMMANDS_BY_HEADING: Readonly<Record<string, Readonly<Record<string, LoadC
     movements: async () => (await import('./table-commands.ts')).movementsCommand,
     statement: async () => (await import('./table-commands.ts')).statementCommand,
     locks: async () => (await import('./table-commands.ts')).locksCommand,
+    instruments: async () => (await import('./table-commands.ts')).instrumentsCommand,
     snapshots: async () => (await import('./table-commands.ts')).snapshotsCommand,
   },
   'Check and mend': {
@@ -148,7 +149,12 @@ function examplesText(examples: readonly string[]): string {
 async function runCommand(command: CliCommand, parsed: Command, terminal: Terminal): Promise<ExitCode | undefined> {
   const options = parsed.opts();
   const isOfEnvironment = (key: string): boolean => parsed.getOptionValueSource(key) === 'env';
-  const given = Object.entries(options).filter(([key]) => parsed.getOptionValueSource(key) !== 'default');
+  // A command may have an option of its own with the name of a setting that it has none for.
+  const settings: readonly string[] = [...(command.settings ?? []), ...SETTINGS_OF_EVERY_COMMAND];
+  const isOwn = (key: string): boolean => key in SETTINGS && !settings.includes(key);
+  const given = Object.entries(options).filter(
+    ([key]) => parsed.getOptionValueSource(key) !== 'default' && !isOwn(key),
+  );
   const { config, warnings } = loadConfig({ options: Object.fromEntries(given), isOfEnvironment, env: terminal.env });
   // The program's one logger.
   const { stderr } = terminal;
@@ -210,7 +216,7 @@ function failureLine(error: unknown, help: string): string {
 }
 
 function isAboutSnapshots({ code }: HoldingsFault): boolean {
-  return FAULT_KINDS[code] === 'missing' && code !== 'no_update' && code !== 'no_such_time';
+  return FAULT_KINDS[code] === 'missing' && !['no_update', 'no_such_time', 'no_instrument'].includes(code);
 }
 
 /** A fault of the machine as an error that says what to do about it; any other error as it is. */

@@ -70,8 +70,10 @@ export function parseOption<Value>(
   name: string,
   { parse, expected }: { readonly parse: (text: string) => Value | null; readonly expected: string },
 ): Value | null {
-  if (options[name] === undefined) return null;
-  const text = [options[name]].flat().join();
+  // As commander names them.
+  const option = options[name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())];
+  if (option === undefined) return null;
+  const text = [option].flat().join();
   const isTime = ['at', 'from', 'to'].includes(name);
   const value = parse(isTime ? timeText(text) : text);
   const others = isTime ? ', a date (its midnight), or -7d for so long ago' : '';

@@ -14,8 +14,8 @@ import {
   type TableName,
   type TableQuestion,
 } from '../holdings/table-question.ts';
-import { csvText, LISTED_COLUMNS, type Row, type Table, tableBody } from '../holdings/table-rows.ts';
-import { columnsOf } from '../http/table-operations.ts';
+import { csvText, LISTED_COLUMNS, type Row, type Table, tableBody, withoutColumns } from '../holdings/table-rows.ts';
+import { columnsOf } from '../http/table-operation.ts';
 import { DURATION_EXPECTED, parseDuration } from '../ledger/duration.ts';
 import { parseRequestTime } from '../ledger/time.ts';
 import { Refusal } from '../refusal.ts';
@@ -34,7 +34,7 @@ import {
 } from './ask-table.ts';
 import { type CliCommand, formOf, type Invocation, parseOption } from './command.ts';
 import { tableForPeople } from './table-for-people.ts';
-import { rowsForPeople } from './terminal.ts';
+import { rowsForPeople, safeJson } from './terminal.ts';
 
 /** The options that are parameters of a table: with the name of a value, and what the help says. */
 const OPTIONS: Readonly<Partial<Record<ParameterName, readonly [option: string, value: string, help: string]>>> = {
@@ -47,6 +47,8 @@ const OPTIONS: Readonly<Partial<Record<ParameterName, readonly [option: string, 
   by: ['by', 'AMOUNT', 'order by this amount: total, unlocked or locked (default: total)'],
   prefix: ['prefix', 'TEXT', 'only owners whose party id begins so'],
   kind: ['kind', 'KIND...', 'only movements of these kinds: in, out, lock, unlock'],
+  instrument_admin: ['instrument-admin', 'PARTY', 'admin of a token, with --instrument-id (default: the coin)'],
+  instrument_id: ['instrument-id', 'ID', 'id of a token, with --instrument-admin'],
   order: ['order', 'ORDER', 'newest first (desc) or oldest first (asc) (default: desc)'],
 };
 const PERIOD_OPTION = [
@@ -96,6 +98,12 @@ export const locksCommand = tableCommand('locks', {
     'holdfast locks --owner alice::1220ab',
     'holdfast locks --owner alice::1220ab --at 2026-10-01T00:00:00Z --json',
   ],
+});
+
+export const instrumentsCommand = tableCommand('instruments', {
+  summary: 'List the coin and the tokens with their totals, or those of an owner, from the data directory or a service',
+  examples: ['holdfast instruments', 'holdfast instruments --owner alice::1220ab --at 2026-10-01T00:00:00Z --csv'],
+  ofOwner: 'owner instruments',
 });
 
 export const snapshotsCommand: CliCommand = {
@@ -188,23 +196,31 @@ function withRange(options: Invocation['options']): Invocation['options'] {
 
 /** A command that prints what an operation of /holdfast/v1 answers: of the data directory, or of a service. */
 function tableCommand(
-  table: TableName,
-  { summary, examples }: { readonly summary: string; readonly examples: readonly string[] },
+  name: TableName,
+  {
+    summary,
+    examples,
+    ofOwner,
+  }: {
+    readonly summary: string;
+    readonly examples: readonly string[];
+    /** The table where --owner is given, which is an option then. */
+    readonly ofOwner?: TableName;
+  },
 ): CliCommand {
-  const { parameters, paged } = TABLES[table];
-  const columns = columnsOf(operationOf(table));
-  const isStatement = table === 'statement';
+  const { parameters: named, paged } = TABLES[ofOwner ?? name];
+  const isStatement = name === 'statement';
   return {
-    usage: table,
+    usage: name,
     summary,
     examples,
     addOptions(command) {
-      for (const name of parameters) {
+      for (const name of named) {
         const [option, value, help] = isStatement && name === 'every' ? PERIOD_OPTION : OPTIONS[name]!;
-        if (name === 'party') command.requiredOption(`--${option} <${value}>`, help);
+        if (name === 'party' && ofOwner === undefined) command.requiredOption(`--${option} <${value}>`, help);
         else if (name !== 'from' && name !== 'to') command.option(`--${option} <${value}>`, help);
       }
-      if (parameters.some((name) => name === 'from')) addRange(command);
+      if (named.some((name) => name === 'from')) addRange(command);
       if (isStatement) command.option('--month <MONTH>', 'a calendar month in UTC, such as 2026-10, by day');
       const all = 'all of them with --csv';
       if (paged)
@@ -227,6 +243,9 @@ function tableCommand(
         typeof ranged.owner === 'string'
           ? { ...ranged, owner: await wholeParty(ranged.owner, { ...invocation, ask: tables }) }
           : ranged;
+      const table = ofOwner !== undefined && options.owner !== undefined ? ofOwner : name;
+      const columns = columnsOf(operationOf(table));
+      const parameters: readonly ParameterName[] = TABLES[table].parameters;
       const given = parameters.map((name) => [name, parseOption(options, OPTIONS[name]![0], parameter(name, table))]);
       const query = { ...Object.fromEntries(given), ...monthOf(options), limit: 0, after: null };
       const pages = pagesOf(
@@ -235,7 +254,7 @@ function tableCommand(
       );
       if (form === 'csv') return await print(csvOf(pages, columns), stdout);
       const found = await joined(pages);
-      if (form === 'json') stdout.write(`${JSON.stringify(tableBody(found), null, 2)}\n`);
+      if (form === 'json') stdout.write(safeJson(tableBody(found)));
       else {
         // A terminal shows its end, so the newest points of a history come first.
         const shown = isShown && table === 'history' ? found.rows.toReversed().slice(0, TERMINAL_ROWS) : found.rows;
@@ -281,8 +300,8 @@ async function print(texts: AsyncIterable<string>, stdout: Writable): Promise<un
 
 async function* csvOf(pages: AsyncIterable<Table>, columns: readonly string[]): AsyncGenerator<string> {
   let header = true;
-  for await (const { rows } of pages) {
-    yield csvText(rows, { columns, header });
+  for await (const page of pages) {
+    yield csvText(page.rows, withoutColumns({ columns, header }, page));
     header = false;
   }
 }

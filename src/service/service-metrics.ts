@@ -147,6 +147,10 @@ export function measureIngest(registry: Registry, status: () => IngestStatus): v
       // Each from the start, so that the first one is seen as an increase.
       read: () => ({ ...NO_DEAD_LETTERS, ...status().deadLetters }),
     },
+    holdfast_holdings_unreadable: {
+      help: 'Active holdings of tokens whose views cannot be read.',
+      read: () => status().tokens.unreadable,
+    },
     holdfast_newest_update_timestamp_seconds: {
       help: 'Record time of the newest update applied.',
       read: () => seconds(status().appliedRecordTime, 1_000_000),

@@ -9,6 +9,7 @@ import type {
   OwnersFacts,
 } from '../../holdings/facts.ts';
 import { ExpiredSums, mayHaveExpired } from '../../holdings/summary-answer.ts';
+import { lazy } from '../../lazy.ts';
 import { epochsUp } from '../store/account-epochs.ts';
 import { openForReading } from '../store/database.ts';
 import { type CoinRow, followedIn, NO_SUMS, unitsOf } from '../store/stored-rows.ts';
@@ -23,6 +24,7 @@ import {
   createSnapshotReader,
   type ReadKinds,
   type RowBudget,
+  requireUnbounded,
   type StoredSnapshot,
   takeRows,
   UNBOUNDED,
@@ -143,8 +145,8 @@ export function createFactsReader(db: Database) {
     const key = `${migrationId} ${seq} ${round} ${party}`;
     const cached = cachedOwners.get(key);
     if (cached !== undefined) return cached;
-    const account = accounts.ofParty(migrationId, party);
-    const sums = account === undefined ? NO_COINS : versions.sumsAt(account, snapshot);
+    const [account] = accounts.ofParty({ migrationId }, party);
+    const sums = account === undefined ? NO_COINS : versions.sumsAt([account], snapshot);
     const isExact = account === undefined || round === null || !mayHaveExpired(sums, round);
     const facts = { party, ...sums, expired: isExact ? null : readExpired(account, { snapshot, round }, budget) };
     if (cachedOwners.size >= OWNERS_CACHED_MAX) cachedOwners.delete(cachedOwners.keys().next().value!);
@@ -156,7 +158,19 @@ export function createFactsReader(db: Database) {
     const snapshot = snapshots.find(lookup.snapshot);
     if (lookup.round === 'lowest open' && lowestOpen === undefined) lowestOpen = lowestRound.get() ?? null;
     const round = lookup.round === 'lowest open' ? (lowestOpen ?? null) : lookup.round;
-    const found = snapshot === null ? [] : lookup.owners.map((party) => ownerAt(snapshot, party, round, budget));
+    if (lookup.instrument !== undefined) requireUnbounded(budget);
+    const found =
+      snapshot === null
+        ? []
+        : lookup.owners.map((party) =>
+            lookup.instrument === undefined
+              ? ownerAt(snapshot, party, round, budget)
+              : {
+                  party,
+                  ...versions.sumsAt(accounts.ofParty({ ...snapshot, ...lookup }, party), snapshot),
+                  expired: null,
+                },
+          );
     return { snapshot, round, owners: found };
   }
 
@@ -195,12 +209,6 @@ export function createFactsReader(db: Database) {
       if (!isFollowedFinal) followed = undefined;
     },
   };
-}
-
-/** Made when first needed. */
-function lazy<T>(make: () => T): () => T {
-  let made: T | undefined;
-  return () => (made ??= make());
 }
 
 const NO_COINS = { unlocked: NO_SUMS, locked: NO_SUMS };
