@@ -4,7 +4,7 @@ import { dsosOf, lastPosition, tokenOf } from '../src/feed/scan/scan-position.ts
 import { ledgerApiSpec, scanSpec } from '../src/sources.ts';
 import { contentOf, type WireElement } from '../test/support/ledger-api/elements.ts';
 import { ownersIn, participantLedger } from '../test/support/ledger-api/ledger.ts';
-import { seenLines, TEMPLATES } from '../test/support/ledger-api/participant-ledger.ts';
+import { interfaceOf, seenLines, TEMPLATES } from '../test/support/ledger-api/participant-ledger.ts';
 import type { CatchUp } from './catch-up-holdfast.ts';
 import { writeMainnetFeed } from './mainnet/feed.ts';
 import { alternate, measure } from './measure.ts';
@@ -13,6 +13,8 @@ import type { RunReport } from './run-report.ts';
 import { type Promised, printTable, rounded } from './table.ts';
 
 const SEED = 1;
+/** Of a participant's transactions. */
+const TOKEN_SHARE = 0.1;
 
 /** Catches up with a network from a local Scan, next to a replay of the same updates from a file. */
 export async function benchCatchUp(
@@ -52,14 +54,18 @@ export async function benchCatchUp(
   ];
 }
 
-/** The same from a participant, whose updates are small and dense in coins: of owners that are followed, and checkpoints. */
+/**
+ * The same from a participant, whose updates are small and dense in coins with their views: of owners that are followed, some of tokens, and
+ * checkpoints.
+ */
 async function catchUpOverWebSocket(
   folder: string,
   { updates, rounds }: { updates: number; rounds: number },
 ): Promise<Promised> {
-  const lines = participantLedger(SEED, updates);
+  const lines = participantLedger(SEED, updates, { token: TOKEN_SHARE });
   const parties = ownersIn(lines);
-  const seen = seenLines(lines, { parties, templates: TEMPLATES });
+  const interfaces = (['V1', 'V2'] as const).map(interfaceOf);
+  const seen = seenLines(lines, { parties, templates: TEMPLATES, interfaces });
   const [all, file] = [join(folder, 'participant.ndjson'), join(folder, 'participant-seen.ndjson')];
   for (const [path, content] of [
     [all, lines],
