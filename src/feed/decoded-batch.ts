@@ -2,25 +2,18 @@ import { createHash } from 'node:crypto';
 import { tryDecode } from '../decode/decode-message.ts';
 import { identify } from '../decode/identify.ts';
 import { BadUpdate, type Fault } from '../ledger/bad-update.ts';
-import { expiryOf } from '../ledger/coin.ts';
-import { archivedLine, createdLine, ITEM_BYTES, itemOf } from '../ledger/digest.ts';
-import { contractIdHash } from '../ledger/ledger-ids.ts';
-import { type CoinEntity, type Entity, TEMPLATES } from '../ledger/templates.ts';
+import { ITEM_BYTES } from '../ledger/digest.ts';
 import { parseLedgerTime } from '../ledger/time.ts';
 import {
   type Checkpoint,
-  type Coin,
   type Decoded,
   type EventLog,
-  type HoldingCreate,
   IGNORED_EVENTS,
   type Ignored,
   type ImportMarker,
-  type LedgerEvent,
   type LedgerUpdate,
-  type OpenRound,
-  type OtherArchive,
 } from '../ledger/update.ts';
+import { type ContractEvent, EVENT_COLUMNS, type EventColumns, EventList, eventAt, numberIn } from './event-columns.ts';
 import { LINE_BYTES_MAX } from './limits.ts';
 import type { Message } from './source.ts';
 
@@ -42,7 +35,7 @@ export interface DecodedBatch {
   readonly events: EventColumns;
   /** The messages' own bytes, one after the other, for hashes and dead letters. */
   readonly raw: Uint8Array;
-  /** The digest items of the batch's coins and archives (docs/digest.md), ITEM_BYTES each. */
+  /** The digest items of the batch's coins, tokens and archives (docs/digest.md), ITEM_BYTES each. */
   readonly items: Uint8Array;
 }
 
@@ -59,24 +52,6 @@ const [OFFSET, LANE, RAW_END, ID_END, TOKEN_END, EVENT_END, HEADER, PART, RECORD
   0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10,
 ] as const;
 const COLUMNS = IGNORED + IGNORED_EVENTS.length;
-
-/** The events of a batch's updates: coins and archives as rows of numbers with their texts and values, the few others as objects. */
-interface EventColumns {
-  readonly rows: Float64Array;
-  /** Of an archive the contract id; of a coin the contract id, its owner and `extra`. */
-  readonly texts: readonly (string | null)[];
-  /** Of a coin its amount, rate, round and expiry. */
-  readonly values: readonly (bigint | number)[];
-  readonly origins: readonly CoinOrigin[];
-  readonly others: readonly (NewRound | UncountedCreate)[];
-}
-
-/** The columns of an event's row. The next four number entries of their lists, TEXT of `others` where KIND is 0. */
-const [KIND, TEXT, VALUE, ORIGIN, ITEM, ID_HASH, CREATED_AT, NODE] = [0, 1, 2, 3, 4, 5, 6, 7] as const;
-const EVENT_COLUMNS = NODE + 1;
-/** The entity of a coin or an archive. Its kind is COIN or ARCHIVE plus the index of its entity. */
-const ENTITY_OF: readonly (Entity | null)[] = [...(Object.keys(TEMPLATES) as Entity[]), null];
-const [OTHER, COIN, ARCHIVE] = [0, 1, 1 + ENTITY_OF.length] as const;
 
 export interface DecodedMessage {
   readonly lane: string;
@@ -95,54 +70,6 @@ export interface UpdateContent extends Omit<LedgerUpdate, 'events' | 'ignored' |
   readonly eventLogs: readonly EventLog[];
   /** How many of its events were ignored, by the reason. */
   readonly ignored: Readonly<Record<string, number>>;
-}
-
-export type ContractEvent = NewCoin | NewRound | UncountedCreate | ArchivedContract;
-
-interface OfContract {
-  readonly contractId: string;
-  /** The 53-bit hash of migration and contract id. */
-  readonly idHash: number;
-}
-
-/** The create of a coin that its DSO signed. */
-export interface NewCoin extends OfContract, Omit<Coin, 'entity' | 'templateId' | 'packageName'> {
-  readonly kind: CoinEntity;
-  /** One object for all coins of a batch that have the same, which a structured clone keeps as one. */
-  readonly origin: CoinOrigin;
-  /** The first round in which its fee reaches its amount; Infinity: never. */
-  readonly expiry: number | bigint;
-  /** The number of its digest item in the batch. */
-  readonly item: number;
-}
-
-export interface CoinOrigin {
-  readonly dso: string;
-  readonly templateId: string;
-  readonly packageName: string;
-}
-
-/** The create of a round that its DSO signed. */
-export interface NewRound extends OfContract {
-  readonly kind: 'OpenMiningRound';
-  readonly dso: string;
-  readonly round: OpenRound;
-}
-
-/** The create of a coin or round that does not count whichever DSO counts. */
-export interface UncountedCreate extends OfContract {
-  readonly kind: 'uncounted';
-  readonly entity: Entity;
-  readonly dso: string;
-  /** What is wrong with it, which matters only if its DSO is the one that counts; null where that did not sign it. */
-  readonly fault: Fault | null;
-}
-
-export interface ArchivedContract extends OfContract {
-  readonly kind: 'archive';
-  /** Null where the feed gives only the id. */
-  readonly entity: Entity | null;
-  readonly item: number;
 }
 
 /** A message that could not be decoded, with what could still be read of it for the operator. */
@@ -201,12 +128,6 @@ interface Building {
   readonly events: EventList;
 }
 
-/** The number of a value in a list, where it is added if new. */
-function numberIn<Value>(list: Value[], value: Value, isIt: (known: Value) => boolean): number {
-  const number = list.findIndex(isIt);
-  return number === -1 ? list.push(value) - 1 : number;
-}
-
 function contentOf({ bytes, overlong, decoded }: Message, migrationId: number): Decoded | Undecodable {
   if (bytes === null) return { kind: 'ignored', what: 'null value' };
   if (overlong !== undefined) {
@@ -234,58 +155,9 @@ function addUpdate(batch: Building, update: LedgerUpdate, row: number): void {
   rows[row + LEDGER_OFFSET] = offset ?? Number.NaN;
   for (const what of ignored) rows[row + IGNORED + IGNORED_EVENTS.indexOf(what)]! += 1;
   batch.text += updateId;
-  for (const event of events) {
-    if ('ignoredAs' in event) rows[row + IGNORED + IGNORED_EVENTS.indexOf(event.ignoredAs)]! += 1;
-    else batch.events.add(event, migrationId);
-  }
+  for (const event of events) batch.events.add(event, migrationId);
   if (seed !== undefined || eventLogs !== undefined)
     rows[row + PART] = parts.push({ ...(seed && { seed }), ...(eventLogs && { eventLogs }) }) - 1;
-}
-
-class EventList {
-  readonly numbers: number[] = [];
-  readonly texts: (string | null)[] = [];
-  readonly values: (bigint | number)[] = [];
-  readonly origins: CoinOrigin[] = [];
-  readonly others: (NewRound | UncountedCreate)[] = [];
-  /** A character for each byte. */
-  readonly items: string[] = [];
-
-  add(event: Exclude<LedgerEvent, HoldingCreate | OtherArchive>, migrationId: number): void {
-    const { contractId } = event;
-    const idHash = contractIdHash(contractId, migrationId);
-    if (event.kind === 'archive') {
-      const kind = ARCHIVE + ENTITY_OF.indexOf(event.entity);
-      const item = this.items.push(itemOf(archivedLine(contractId))) - 1;
-      this.numbers.push(kind, this.texts.push(contractId) - 1, 0, 0, item, idHash, 0, 0);
-      return;
-    }
-    const { kind: entity, dso, signatories, body } = event;
-    if (signatories instanceof BadUpdate || body instanceof BadUpdate || !signatories.includes(dso)) {
-      const bad =
-        signatories instanceof BadUpdate ? signatories : signatories.includes(dso) ? (body as BadUpdate) : null;
-      this.#addOther({ kind: 'uncounted', entity, dso, contractId, idHash, fault: bad?.fault ?? null });
-    } else if ('owner' in body) this.#addCoin(body, { dso, contractId, idHash });
-    else this.#addOther({ kind: 'OpenMiningRound', dso, contractId, idHash, round: body });
-  }
-
-  #addOther(event: NewRound | UncountedCreate): void {
-    this.numbers.push(OTHER, this.others.push(event) - 1, 0, 0, 0, 0, 0, 0);
-  }
-
-  #addCoin(coin: Coin, { dso, contractId, idHash }: OfContract & { readonly dso: string }): void {
-    const { entity, owner, amount, rate, round, createdAt, node, extra, templateId, packageName } = coin;
-    const origin = numberIn(
-      this.origins,
-      { dso, templateId, packageName },
-      (known) => known.dso === dso && known.templateId === templateId && known.packageName === packageName,
-    );
-    const kind = COIN + ENTITY_OF.indexOf(entity);
-    const text = this.texts.push(contractId, owner, extra) - 3;
-    const value = this.values.push(amount, rate, round, expiryOf({ amount, rate, createdRound: round })) - 4;
-    const item = this.items.push(itemOf(createdLine(coin, contractId))) - 1;
-    this.numbers.push(kind, text, value, origin, item, idHash, createdAt, node);
-  }
 }
 
 /** Some of a batch's messages as objects. */
@@ -319,29 +191,6 @@ export function messageAt(batch: DecodedBatch, index: number): DecodedMessage {
   const ledgerOffset = orNull(rows[row + LEDGER_OFFSET]!);
   const content = { ...header, updateId, recordTime, offset: ledgerOffset, ignored, events, eventLogs: [], ...part };
   return { lane, offset, resumeToken, start, end, content };
-}
-
-function eventAt({ rows, texts, values, origins, others }: EventColumns, index: number): ContractEvent {
-  const row = index * EVENT_COLUMNS;
-  const [kind, text, value] = [rows[row + KIND]!, rows[row + TEXT]!, rows[row + VALUE]!];
-  if (kind === OTHER) return others[text]!;
-  const [contractId, idHash, item] = [texts[text]!, rows[row + ID_HASH]!, rows[row + ITEM]!];
-  if (kind >= ARCHIVE) return { kind: 'archive', entity: ENTITY_OF[kind - ARCHIVE]!, contractId, idHash, item };
-  return {
-    kind: ENTITY_OF[kind - COIN] as CoinEntity,
-    contractId,
-    idHash,
-    origin: origins[rows[row + ORIGIN]!]!,
-    owner: texts[text + 1]!,
-    amount: values[value] as bigint,
-    rate: values[value + 1] as bigint,
-    round: values[value + 2] as bigint,
-    createdAt: rows[row + CREATED_AT]!,
-    node: rows[row + NODE]!,
-    extra: texts[text + 2]!,
-    expiry: values[value + 3]!,
-    item,
-  };
 }
 
 function orNull(number: number): number | null {

@@ -23,6 +23,8 @@ export const FAULT_CODES = [
   'not_active',
   /** A create with the id of an active contract but other content. */
   'other_content',
+  /** The first coin names a DSO whose holdings were counted as tokens before. */
+  'dso_of_tokens',
   'ahead_of_clock',
   /** So long after the time reached that very many snapshots would be sealed. */
   'record_time_gap',

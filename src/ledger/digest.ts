@@ -25,6 +25,24 @@ export function createdLine(coin: DigestedCoin, contractId: string): string {
   return `+ ${terms} ${Buffer.byteLength(owner)} ${owner} ${contractId}\n`;
 }
 
+/** What a token's create says of it. Owner and provider are empty for none. */
+export interface DigestedToken {
+  readonly locked: boolean;
+  readonly amount: bigint;
+  readonly createdAt: Micros;
+  readonly admin: string;
+  readonly instrument: string;
+  readonly owner: string;
+  readonly provider: string;
+  readonly accountId: string;
+}
+
+export function tokenLine(token: DigestedToken, contractId: string): string {
+  const { locked, amount, createdAt, admin, instrument, owner, provider, accountId } = token;
+  const texts = [admin, instrument, owner, provider, accountId].map((text) => `${Buffer.byteLength(text)} ${text}`);
+  return `+ t ${locked ? 'l' : 'u'} ${amount} ${createdAt} ${texts.join(' ')} ${contractId}\n`;
+}
+
 export function archivedLine(contractId: string): string {
   return `- ${contractId}\n`;
 }

@@ -169,6 +169,12 @@ export interface OpenRound {
 /** The name under which coins of others are counted where only some owners are followed. */
 export const UNFOLLOWED = 'coin of an owner that is not followed';
 
+/** The names under which holdings of tokens are counted that change nothing. */
+export const UNFOLLOWED_TOKEN = 'not followed';
+export const TOKEN_COUNTERFEIT = 'token counterfeit';
+/** A create of an id that is active. */
+export const TOKEN_AGAIN = 'token again';
+
 /** An archive has no owner and no amount: only the contract id and the template. */
 export interface Archive {
   readonly kind: 'archive';

@@ -100,7 +100,7 @@ export function measureIngest(registry: Registry, status: () => IngestStatus): v
   counters(registry, {
     holdfast_updates_total: { help: 'Updates applied: transactions, reassignments, imports.', read: of('updates') },
     holdfast_events_total: {
-      help: 'Creates and archives of coins and rounds applied, by kind.',
+      help: 'Creates and archives of coins, rounds and tokens applied, by kind.',
       label: 'kind',
       read: () => status().counts.eventsByKind,
     },
@@ -114,6 +114,10 @@ export function measureIngest(registry: Registry, status: () => IngestStatus): v
       read: of('createsRepeated'),
     },
     holdfast_counterfeits_total: { help: 'Creates of coins and rounds that do not count.', read: of('counterfeits') },
+    holdfast_view_differs_total: {
+      help: 'Creates of coins whose views name another owner or amount.',
+      read: of('viewDiffers'),
+    },
     holdfast_checkpoints_total: { help: 'Checkpoints read.', read: of('checkpoints') },
     holdfast_checkpoints_behind_total: { help: 'Checkpoints that did not move time.', read: of('checkpointsBehind') },
     holdfast_messages_decided_total: {

@@ -74,6 +74,10 @@ export const ADVICE: Readonly<Record<DeadLetterCode, CodeAdvice>> = {
   // Its reason names the dead letter that explains it.
   create_left_out: { halted: retryOrDrop },
   other_content: { halted: retryOrDrop },
+  // Its reason names the DSO.
+  dso_of_tokens: {
+    halted: () => 'start a new directory with the DSO that it names as --dso, and with all of the feed',
+  },
   ahead_of_clock: {
     halted: ({ drop }) =>
       'set the clock right if it is wrong; else wait: the halt ends by itself once the clock has come near. ' +

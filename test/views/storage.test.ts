@@ -6,6 +6,7 @@ import { rowOrder } from '../../src/views/store/row-order.ts';
 import { addTo } from '../../src/views/store/stored-rows.ts';
 import { HashIndex, NUMBER_MAX } from '../../src/views/write/contracts.ts';
 import { Epochs } from '../../src/views/write/epochs.ts';
+import { Instruments } from '../../src/views/write/instruments.ts';
 import { passSorted } from '../../src/views/write/open-items.ts';
 import { Owners, sumsOf } from '../../src/views/write/owner-sums.ts';
 import { loadState, newMigration } from '../../src/views/write/state.ts';
@@ -25,14 +26,16 @@ it('owners that were forgotten come back with their number and their sums', () =
   const migration = newMigration(3);
   state.migrations.set(3, migration);
   const epochs = new Epochs(db);
-  const owners = new Owners(db, { state, epochs });
+  const instruments = new Instruments(db, state);
+  const owners = new Owners(db, { state, epochs, instruments });
   const batch = (from: number, apply: (number: number) => void): void => {
     for (let number = from; number < from + PER_BATCH; number++) apply(number);
     db.transaction(() => {
       owners.flush();
+      instruments.flush();
       epochs.flush(1);
     })();
-    for (const part of [owners, epochs]) part.afterCommit();
+    for (const part of [owners, instruments, epochs]) part.afterCommit();
   };
   const party = (number: number): string => `owner-${number}::1220`;
   const add = (number: number): void => {

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import DatabaseFile, { type Database } from 'better-sqlite3';
 import { formatDuration } from '../../ledger/duration.ts';
+import { COIN_INSTRUMENT } from '../../ledger/templates.ts';
 import { makeDatabasePrivate } from '../../private-file.ts';
 import { PassingRefusal, Refusal } from '../../refusal.ts';
 import { createTables, OLDEST_MIGRATED, SCHEMA_VERSION, UNDER_WAY } from './views-schema.ts';
@@ -137,8 +138,22 @@ function makeTables(db: Database, { snapshotPeriodUs, dso }: DirectorySettings):
   createTables(db);
   const pinned = dso === null ? 0 : 1;
   // The migration id is stored once a source whose messages name none is read.
-  const setting = [1, randomUUID(), snapshotPeriodUs ?? PERIOD_DEFAULT_US, null, dso, pinned, 1, 1, 1, null, null];
-  db.prepare('INSERT INTO setting VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)').run(setting);
+  const setting = [
+    1,
+    randomUUID(),
+    snapshotPeriodUs ?? PERIOD_DEFAULT_US,
+    null,
+    dso,
+    pinned,
+    1,
+    1,
+    null,
+    0,
+    1,
+    null,
+    null,
+  ];
+  db.prepare('INSERT INTO setting VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)').run(setting);
 }
 
 /** Throws a Refusal where the tables are not this program's; it passes by itself once a migration has ended. */
@@ -175,10 +190,20 @@ export function versionOf(db: Database): number {
   return db.pragma('user_version', { simple: true }) as number;
 }
 
-function checkSettings(db: Database, { snapshotPeriodUs, dso, migrationId }: DirectorySettings): void {
+/** Whether holdings of a DSO, named as the coin is, were ever counted as tokens. */
+export function hasTokensOfCoin(db: Database, dso: string): boolean {
+  const tokens = `SELECT 1 FROM migration m JOIN instrument i USING (migration_id) WHERE admin = ? || '' AND name = ? AND i.id IS NOT m.coin`;
+  return db.prepare(tokens).get(dso, COIN_INSTRUMENT) !== undefined;
+}
+
+export function tokensOfCoin(dso: string): string {
+  return `this directory has counted tokens named ${COIN_INSTRUMENT} of ${dso}, whose coins they are: begin a new directory with --dso ${dso}`;
+}
+
+function checkSettings(db: Database, { snapshotPeriodUs, dso, migrationId, tokens }: DirectorySettings): void {
   const stored = db
-    .prepare<[], { period: number; dso: string | null; migrationId: number | null }>(
-      'SELECT period, dso, source_migration_id AS migrationId FROM setting',
+    .prepare<[], { period: number; dso: string | null; migrationId: number | null; tokens: number | null }>(
+      'SELECT period, dso, source_migration_id AS migrationId, tokens FROM setting',
     )
     .get()!;
   const remedy = 'use another --data, or move views.db away and replay the feed with it';
@@ -193,7 +218,15 @@ function checkSettings(db: Database, { snapshotPeriodUs, dso, migrationId }: Dir
       `--snapshot-period ${given}: this directory was created with ${made}; leave the option out, ${remedy}`,
     );
   }
+  const has = stored.tokens === 1 ? 'on' : 'off';
+  if (typeof tokens === 'string' && stored.tokens !== null && tokens !== has) {
+    throw new Refusal(
+      `--tokens ${tokens}: this directory was built with ${has}, which is fixed with its first update; leave the option out, ` +
+        'or begin a new directory with another --data',
+    );
+  }
   if (dso === null) return;
+  if (hasTokensOfCoin(db, dso)) throw new Refusal(`--dso ${dso}: ${tokensOfCoin(dso)}`);
   if (stored.dso !== null && stored.dso !== dso) {
     throw new Refusal(`--dso ${dso}: the views of this directory count the coins of ${stored.dso}; ${remedy}`);
   }

@@ -1,4 +1,4 @@
-import { TABLES_IF_MISSING } from './views-schema.ts';
+import { TABLES_13_IF_MISSING } from './views-schema.ts';
 
 /** What a supply is compared by. */
 const SUPPLY = `contracts || ' ' || owners || ' ' || unlocked || ' ' || locked`;
@@ -15,8 +15,6 @@ const BOUNDS_OF_EPOCH_1 = `UPDATE epoch SET
  * From schema 12: owners become accounts of the coin, supplies get versions, and all rows lie in epoch 1. That is closed, so new rows
  * go into epoch 2; the open intervals go on in it. Of the updates before, no row of ledger_update and no movement can be made: a
  * migration's movements begin after its time, and after its newest snapshot. `holding` keeps the ids of its updates.
- *
- * The tables made here are those of version 13: when SCHEMA_VERSION rises, their text is kept here.
  */
 export const MIGRATION_12 = {
   begin: `
@@ -25,7 +23,7 @@ export const MIGRATION_12 = {
       .map((table) => `ALTER TABLE ${table} RENAME TO old_${table};`)
       .join('\n')}
     ALTER TABLE holding RENAME COLUMN owner TO account;
-    ${TABLES_IF_MISSING}
+    ${TABLES_13_IF_MISSING}
     INSERT INTO setting SELECT lock, directory_id, period, source_migration_id, dso, dso_pinned, next_no, next_owner, 1, feed, followed
       FROM old_setting;
     INSERT INTO instrument SELECT row_number() OVER (ORDER BY min(id)), migration_id, dso, 'Amulet'

@@ -3,6 +3,7 @@ import type { Database } from 'better-sqlite3';
 import { Refusal } from '../../refusal.ts';
 import { migrationFrom, openWritable, versionOf, viewsFile } from './database.ts';
 import { MIGRATION_12 } from './migrate-12.ts';
+import { MIGRATION_13 } from './migrate-13.ts';
 import { OLDEST_MIGRATED, UNDER_WAY } from './views-schema.ts';
 import { lockForWriting } from './writer-lock.ts';
 
@@ -23,7 +24,7 @@ interface MovedTable {
   readonly into: readonly string[];
 }
 
-const MIGRATIONS: readonly Migration[] = [MIGRATION_12];
+const MIGRATIONS: readonly Migration[] = [MIGRATION_12, MIGRATION_13];
 
 /** Rows of a transaction. In between requests are answered, so it is short. */
 const SLICE_ROWS = 5_000;

@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 
 /** The version of views.db's tables, its user_version: an older file is migrated (migrations.ts), a newer one refused. */
-export const SCHEMA_VERSION = 13;
+export const SCHEMA_VERSION = 14;
 /** The oldest version that there is a migration from. */
 export const OLDEST_MIGRATED = 12;
 /** While a migration is under way, user_version is that of before times this, plus the percentage done: every program refuses it. */
@@ -22,9 +22,11 @@ CREATE TABLE setting(
   dso_pinned INTEGER NOT NULL,          -- whether an operator or the source's network named it
   next_no INTEGER NOT NULL,             -- next number of a coin contract
   next_account INTEGER NOT NULL,
+  tokens INTEGER,                       -- since 14: whether tokens count, 0 or 1; null until the first update is applied
+  unreadable INTEGER NOT NULL,          -- since 14: how many rows that table has
   next_update_no INTEGER NOT NULL,      -- of ledger_update
   feed TEXT,                            -- what the resume tokens of the source that resumes belong to, in its own form
-  followed TEXT                         -- the owners whose coins count, as a JSON list in order; null: all
+  followed TEXT                         -- the owners whose coins and tokens count, as a JSON list in order; null: all
 ) STRICT;
 
 -- Where the feed was read to, per lane of its source; written in every transaction. Those of a source that resumes exist
@@ -72,17 +74,22 @@ CREATE TABLE last_update(
   PRIMARY KEY(migration_id, synchronizer_id, update_id)
 ) STRICT, WITHOUT ROWID;
 
--- The coin of a migration; others will be tokens.
+-- The coin of a migration, and its tokens: an instrument is one of an admin. From its first create that counts; never removed.
 CREATE TABLE instrument(
   id INTEGER PRIMARY KEY, migration_id INTEGER NOT NULL, admin TEXT NOT NULL, name TEXT NOT NULL,
   UNIQUE(migration_id, admin, name)
 ) STRICT;
 
--- Whose coins are added up. provider and account_id are of tokens: empty for the coin.
+-- Whose coins or tokens are added up. Empty where there is none: provider and account_id always for the coin, owner for tokens only.
 CREATE TABLE account(
   id INTEGER PRIMARY KEY, instrument INTEGER NOT NULL, owner TEXT NOT NULL, provider TEXT NOT NULL, account_id TEXT NOT NULL,
   UNIQUE(instrument, owner, provider, account_id)
 ) STRICT;
+
+-- How many accounts of a party have tokens of an instrument: an owner has at least one. No row for none, and for the coin.
+CREATE TABLE open_accounts(
+  instrument INTEGER, owner TEXT, accounts INTEGER NOT NULL, PRIMARY KEY(instrument, owner)
+) STRICT, WITHOUT ROWID;
 
 -- A version for each interval that changed the supply of an instrument, the open one included.
 CREATE TABLE supply(
@@ -99,6 +106,7 @@ CREATE TABLE snapshot(
   update_no INTEGER NOT NULL,           -- the last number of ledger_update when it was sealed
   forced INTEGER NOT NULL,
   changes_digest BLOB, digest BLOB,     -- of 32 bytes; null where forced; see ledger/digest.ts
+  tokens_changes_digest BLOB, tokens_digest BLOB,  -- since 14: of the chain of tokens; null where forced, and before its first line
   PRIMARY KEY(migration_id, record_time)
 ) STRICT, WITHOUT ROWID;
 
@@ -106,6 +114,9 @@ CREATE TABLE snapshot(
 -- one is sealed; see views/write/open-items.ts.
 CREATE TABLE open_items(no INTEGER PRIMARY KEY, migration_id INTEGER NOT NULL, items BLOB NOT NULL) STRICT;
 CREATE INDEX open_items_by_migration ON open_items(migration_id);
+-- The same of tokens.
+CREATE TABLE open_token_items(no INTEGER PRIMARY KEY, migration_id INTEGER NOT NULL, items BLOB NOT NULL) STRICT;
+CREATE INDEX open_token_items_by_migration ON open_token_items(migration_id);
 
 CREATE TABLE template(
   id INTEGER PRIMARY KEY, template_id TEXT NOT NULL, package_name TEXT NOT NULL,
@@ -125,7 +136,8 @@ CREATE TABLE epoch(
 -- Which epochs an account has rows in: bit n of the bytes, the lowest first, is epoch n.
 CREATE TABLE account_epochs(account INTEGER PRIMARY KEY, bits BLOB NOT NULL) STRICT;
 
--- Facts of one coin contract, numbered in feed order. Appended; deleted only when archived in the interval of its creation.
+-- Facts of one contract of a coin or token, numbered in feed order. Of a token rate and round are 0, and args has the microseconds
+-- since 1970 at which its lock ends, or null. Appended; deleted only when archived in the interval of its creation.
 CREATE TABLE holding(
   no INTEGER PRIMARY KEY, account INTEGER, created_seq INTEGER, locked INTEGER, amount ANY, rate ANY, round INTEGER,
   created_at INTEGER, node INTEGER, template INTEGER, contract_id ANY,
@@ -156,7 +168,7 @@ CREATE TABLE total(
   epoch INTEGER, account INTEGER, seq INTEGER, v BLOB NOT NULL, PRIMARY KEY(epoch, account, seq)
 ) STRICT, WITHOUT ROWID;
 
--- The updates that changed a coin, without imports, numbered in feed order. counted_at: null where it is the record time. effects:
+-- The updates that changed a coin or showed a holding of tokens, without imports, numbered in feed order. counted_at: null where it is the record time. effects:
 -- by which a redelivery is known, and accounts: whose movements it made; see views/write/ledger-updates.ts.
 CREATE TABLE ledger_update(
   no INTEGER PRIMARY KEY, synchronizer INTEGER NOT NULL, record_time INTEGER NOT NULL, counted_at INTEGER,
@@ -185,8 +197,19 @@ CREATE TABLE round(
   PRIMARY KEY(migration_id, contract_id)
 ) STRICT, WITHOUT ROWID;
 
--- Ids active now of coins and rounds that do not count; h: the hash of migration and id, 53 bits (ledger/ledger-ids.ts).
+-- Ids active now of coins, rounds and holdings of tokens that do not count; h: the hash of migration and id, 53 bits (ledger/ledger-ids.ts).
 CREATE TABLE counterfeit(h INTEGER, migration_id INTEGER, contract_id ANY, PRIMARY KEY(h, migration_id, contract_id)) STRICT, WITHOUT ROWID;
+
+-- Holdings active now whose views cannot be read; stakeholders: signatories and observers in order, with | between.
+CREATE TABLE unreadable(
+  h INTEGER, migration_id INTEGER, contract_id ANY, template_id TEXT NOT NULL, reason TEXT NOT NULL, stakeholders TEXT NOT NULL,
+  PRIMARY KEY(h, migration_id, contract_id)
+) STRICT, WITHOUT ROWID;
+
+-- Archives of other templates that named nothing active, until no create of the id can come from another lane any more.
+CREATE TABLE early_archive(
+  h INTEGER, migration_id INTEGER, contract_id ANY, record_time INTEGER NOT NULL, PRIMARY KEY(h, migration_id, contract_id)
+) STRICT, WITHOUT ROWID;
 
 -- Messages that could not be applied, and the decisions.
 CREATE TABLE dead_letter(
@@ -207,6 +230,9 @@ CREATE INDEX dead_letter_by_sha256 ON dead_letter(sha256);
 `;
 
 export const TABLES_IF_MISSING = DDL.replaceAll(/^CREATE (TABLE|INDEX) /gm, 'CREATE $1 IF NOT EXISTS ');
+
+/** As they were in version 13, besides tables that are new since. */
+export const TABLES_13_IF_MISSING = TABLES_IF_MISSING.replaceAll(/^.*-- since 14: .*\n/gm, '');
 
 export function createTables(db: Database): void {
   db.exec(DDL);

@@ -1,19 +1,38 @@
+import type { UpdateContent } from '../../feed/decoded-batch.ts';
 import type {
   ArchivedContract,
   ContractEvent,
   NewCoin,
   NewRound,
+  NewToken,
   UncountedCreate,
-  UpdateContent,
-} from '../../feed/decoded-batch.ts';
+  UncountedHolding,
+} from '../../feed/event-columns.ts';
 import { BadUpdate } from '../../ledger/bad-update.ts';
 import { sameCoin } from '../../ledger/coin.ts';
-import { coinEntity } from '../../ledger/templates.ts';
-import { fieldNameIn, INACTIVE_PURGE, UNFOLLOWED } from '../../ledger/update.ts';
+import { archivedLine, createdLine, tokenLine } from '../../ledger/digest.ts';
+import { COIN_INSTRUMENT, coinEntity } from '../../ledger/templates.ts';
+import {
+  fieldNameIn,
+  INACTIVE_PURGE,
+  TOKEN_AGAIN,
+  TOKEN_COUNTERFEIT,
+  UNFOLLOWED,
+  UNFOLLOWED_TOKEN,
+} from '../../ledger/update.ts';
 import { addTo, takeFrom } from '../store/stored-rows.ts';
 import type { Batch } from './batch.ts';
-import { type ActiveTerms, comparedCoin, isPending, type PendingCoin, type StoredCoin } from './contracts.ts';
-import { sumsOf } from './owner-sums.ts';
+import {
+  type ActiveTerms,
+  comparedCoin,
+  isLocked,
+  isPending,
+  NO_EFFECT,
+  type PendingCoin,
+  type StoredCoin,
+} from './contracts.ts';
+import type { OpenItems } from './open-items.ts';
+import { isToken, type Owner, sumsOf } from './owner-sums.ts';
 import type { LaneState } from './positions.ts';
 import { addEvent, addIgnored, type MigrationState } from './state.ts';
 
@@ -40,6 +59,12 @@ export interface Applying {
 }
 
 type Create = NewCoin | NewRound | UncountedCreate;
+type Holding = NewToken | UncountedHolding;
+type Archived = PendingCoin | StoredCoin;
+
+export function isHolding(event: ContractEvent): event is Holding {
+  return event.kind === 'token' || event.kind === 'locked token' || event.kind === 'uncounted holding';
+}
 
 /**
  * Applies the events of an update and counts it. All decisions are made here, in feed order, so that rows do not depend
@@ -50,18 +75,19 @@ export function applyEvents(applying: Applying): void {
   const { events, ignored } = applying.update;
   for (const event of events) {
     if (event.kind === 'archive') archive(applying, event);
+    else if (isHolding(event)) createHolding(applying, event);
     else create(applying, event);
   }
   for (const what in ignored) addIgnored(counts, what, ignored[what]);
   counts.updates += 1;
 }
 
-/** Whether the contract that an event names is active: a coin, a round or a counterfeit. */
+/** Whether the contract that an event names is active: a coin, a round, a holding of tokens or a counterfeit. */
 export function isActive(batch: Batch, { migrationId }: MigrationState, event: ContractEvent): boolean {
   return (
     batch.contracts.find(event, migrationId) !== undefined ||
     batch.rounds.find(event, migrationId) !== undefined ||
-    batch.counterfeits.has(event, migrationId)
+    batch.uncounted.has(event, migrationId)
   );
 }
 
@@ -87,15 +113,27 @@ function create(applying: Applying, event: Create): void {
     if (remember(applying, event)) batch.counts.counterfeits += 1;
     return;
   }
-  batch.state.dso = dsoOf(event);
+  if (batch.state.dso === null) nameDso(applying, event);
   if (event.kind === 'OpenMiningRound') createRound(applying, event);
   else if (isFollowed(batch, event)) createCoin(applying, event);
   // Of an owner that is not followed only some coins are seen: none counts (docs/rules.md, rule 14).
   else if (remember(applying, event)) addIgnored(batch.counts, UNFOLLOWED);
 }
 
-export function isFollowed({ state: { followed } }: Batch, { owner }: NewCoin): boolean {
-  return followed === null || followed.has(owner);
+/** The first coin or round names the DSO, whose instrument is the coin's alone: holdings of it may have been counted as tokens. */
+function nameDso({ batch, update }: Applying, event: NewCoin | NewRound): void {
+  const dso = dsoOf(event);
+  if (batch.instruments.hadCoinOf(dso)) {
+    const field = fieldNameIn(update.format, 'create_arguments');
+    const expected = `a DSO without tokens named ${COIN_INSTRUMENT}, which this directory has counted: begin a new directory with --dso ${dso}`;
+    throw new BadUpdate('dso_of_tokens', field, dso, expected);
+  }
+  batch.state.dso = dso;
+}
+
+/** An account without an owner counts wherever it is seen. */
+export function isFollowed({ state: { followed } }: Batch, { owner }: NewCoin | NewToken): boolean {
+  return followed === null || owner === '' || followed.has(owner);
 }
 
 function createCoin(applying: Applying, event: NewCoin): void {
@@ -104,25 +142,35 @@ function createCoin(applying: Applying, event: NewCoin): void {
   const effect = batch.updates.addCreated(event, items);
   const active = batch.contracts.find(event, migrationId);
   if (active !== undefined) {
-    if (!sameCoin(batch.contracts.coinOf(active), comparedCoin(event), batch.state.dso!))
+    if (isToken(active.owner) || !sameCoin(batch.contracts.coinOf(active), comparedCoin(event), batch.state.dso!))
       throw otherContent(update, event);
     batch.counts.createsRepeated += 1;
     return;
   }
-  if (batch.counterfeits.has(event, migrationId) || batch.rounds.find(event, migrationId) !== undefined) {
+  if (batch.uncounted.has(event, migrationId) || batch.rounds.find(event, migrationId) !== undefined) {
     throw otherContent(update, event);
   }
+  if (event.viewDiffers) batch.counts.viewDiffers += 1;
   const owner = batch.owners.ofParty(migration, event.owner);
-  if (owner.unlocked.count + owner.locked.count === 0) migration.owners += 1;
+  if (owner.unlocked.count + owner.locked.count === 0) owner.instrument.owners += 1;
+  addContract(applying, event, { owner, effect });
+}
+
+function addContract(
+  { batch, migration, update, items }: Applying,
+  event: NewCoin | NewToken,
+  { owner, effect }: { owner: Owner; effect: number },
+): PendingCoin {
+  const { instrument } = owner;
   batch.owners.touch(owner);
   batch.updates.touch(owner);
-  batch.items.add(migrationId, items, event.item);
-  const kind = event.kind === 'LockedAmulet' ? 'locked' : 'unlocked';
+  itemsOf(batch, owner).add(migration.migrationId, items, event.item);
+  const kind = isLocked(event) ? 'locked' : 'unlocked';
   const { amount, rate, round, expiry } = event;
   addTo(sumsOf(owner, kind), { amount, rate, rateRound: rate * round, expiry });
-  migration.contracts += 1;
-  migration[kind] += amount;
-  batch.contracts.add({
+  instrument.contracts += 1;
+  instrument[kind] += amount;
+  const contract = {
     create: event,
     items,
     creator: update.recordTime === null ? (update.seed?.createdIn ?? null) : batch.updates.no,
@@ -132,7 +180,52 @@ function createCoin(applying: Applying, event: NewCoin): void {
     createdSeq: migration.openSeq,
     template: batch.templates.numberOf(event.origin),
     archivedSeq: 0,
-  });
+  };
+  batch.contracts.add(contract);
+  return contract;
+}
+
+function itemsOf(batch: Batch, owner: Owner): OpenItems {
+  return isToken(owner) ? batch.tokenItems : batch.items;
+}
+
+/**
+ * A holding of the token standard (docs/rules.md, rule 16). Its views may differ whenever they are read, and are the registry's: nothing that
+ * they say is bad, and a create of an id that is active changes nothing, but for one that could not be read before.
+ */
+function createHolding(applying: Applying, event: Holding): void {
+  const { batch, migration } = applying;
+  const { counts, state, uncounted } = batch;
+  const { migrationId } = migration;
+  if (state.tokens !== true) return addIgnored(counts, event.ignoredAs);
+  addEvent(counts, 'create', 'token');
+  batch.updates.addToken();
+  const known = uncounted.kindOf(event, migrationId);
+  const named = event.kind === 'uncounted holding' ? event.unreadable : event.origin;
+  const isOfCoin = named !== null && named.admin === state.dso && named.instrument === COIN_INSTRUMENT;
+  const isCounterfeit = named === null || isOfCoin;
+  const unreadable = event.kind === 'uncounted holding' ? event.unreadable : null;
+  const becomesReadable = known === 'unreadable' && !isCounterfeit && unreadable === null;
+  if (!becomesReadable && isActive(batch, migration, event)) return addIgnored(counts, TOKEN_AGAIN);
+  const archivedAs = batch.earlyArchives.take(event, migration);
+  if (isCounterfeit) addIgnored(counts, TOKEN_COUNTERFEIT);
+  if (isCounterfeit || unreadable !== null) {
+    if (archivedAs === null)
+      uncounted.set(event, migrationId, unreadable !== null && !isCounterfeit ? unreadable : 'counterfeit');
+    return;
+  }
+  const token = event as NewToken;
+  if (!isFollowed(batch, token)) {
+    addIgnored(counts, UNFOLLOWED_TOKEN);
+    if (archivedAs === null) uncounted.set(event, migrationId, 'counterfeit');
+    return;
+  }
+  if (becomesReadable) uncounted.set(event, migrationId, null);
+  const instrument = batch.instruments.ofName(migration, token.origin.admin, token.origin.instrument);
+  const owner = batch.owners.ofAccount(instrument, token);
+  if (owner.unlocked.count + owner.locked.count === 0) batch.instruments.addOpenAccount(instrument, token.owner, 1);
+  const contract = addContract(applying, token, { owner, effect: NO_EFFECT });
+  if (archivedAs !== null) archiveCoin(applying, archivedAs, contract);
 }
 
 function createRound({ batch, migration, update }: Applying, event: NewRound): void {
@@ -152,70 +245,100 @@ function createRound({ batch, migration, update }: Applying, event: NewRound): v
  * False for one that was remembered before.
  */
 function remember({ batch, migration, update }: Applying, event: Create): boolean {
-  if (batch.counterfeits.has(event, migration.migrationId)) {
+  if (batch.uncounted.has(event, migration.migrationId)) {
     batch.counts.createsRepeated += 1;
     return false;
   }
   if (isActive(batch, migration, event)) throw otherContent(update, event);
-  batch.counterfeits.set(event, migration.migrationId, true);
+  batch.uncounted.set(event, migration.migrationId, 'counterfeit');
   return true;
 }
 
 function archive(applying: Applying, event: ArchivedContract): void {
   const { batch, migration } = applying;
   const { entity } = event;
+  const isOther = entity === 'other template' || entity === 'other package';
+  if (isOther && (batch.state.tokens !== true || !isActive(batch, migration, event))) {
+    if (batch.state.tokens === true) batch.earlyArchives.add(event, applying.update);
+    return addIgnored(batch.counts, entity);
+  }
   if (entity === null && !isActive(batch, migration, event)) return addIgnored(batch.counts, INACTIVE_PURGE);
-  addEvent(batch.counts, 'archive', entity);
+  addEvent(batch.counts, 'archive', isOther ? 'token' : entity);
   const mayBeRound = entity === null || entity === 'OpenMiningRound';
   const round = mayBeRound ? batch.rounds.find(event, migration.migrationId) : undefined;
   if (round !== undefined) return batch.rounds.remove(round);
   const coin = entity === 'OpenMiningRound' ? undefined : batch.contracts.find(event, migration.migrationId);
   if (coin !== undefined) return archiveCoin(applying, event, coin);
-  if (!batch.counterfeits.has(event, migration.migrationId)) throw new UnknownContract(applying, event);
-  batch.counterfeits.set(event, migration.migrationId, false);
+  if (!batch.uncounted.has(event, migration.migrationId)) throw new UnknownContract(applying, event);
+  if (isOther) batch.updates.addToken();
+  batch.uncounted.set(event, migration.migrationId, null);
 }
 
-function archiveCoin(applying: Applying, event: ArchivedContract, coin: PendingCoin | StoredCoin): void {
+/** Whether an archive may be that of a contract, by its template. */
+export function isOfTemplate({ entity }: ArchivedContract, contract: Archived): boolean {
+  if (entity === null) return true;
+  if (isToken(contract.owner)) return entity === 'other template' || entity === 'other package';
+  return entity === coinEntity(termsOf(contract).locked);
+}
+
+function archiveCoin(applying: Applying, event: ArchivedContract, coin: Archived): void {
   const { batch, migration, update, items } = applying;
   const terms = termsOf(coin);
-  const created = coinEntity(terms.locked);
-  if (event.entity !== null && event.entity !== created) {
-    const field = fieldNameIn(update.format, 'template_id');
-    throw new BadUpdate('bad_field', field, event.entity, `that of its create, ${created}`);
-  }
   const { owner } = coin;
+  const { instrument } = owner;
+  if (!isOfTemplate(event, coin)) {
+    const created = isToken(owner) ? 'another template' : coinEntity(terms.locked);
+    throw new BadUpdate(
+      'bad_field',
+      fieldNameIn(update.format, 'template_id'),
+      event.entity,
+      `that of its create, ${created}`,
+    );
+  }
   batch.owners.touch(owner);
   batch.updates.touch(owner);
   // A late import is judged only where no snapshot import came first.
   if (coin.createdSeq === 1 && migration.importedAt === null) batch.updates.addSpent(event.idHash);
-  if (isPending(coin) && coin.creator === batch.updates.no) batch.updates.passThrough(coin.effect);
+  if (isToken(owner)) batch.updates.addToken();
+  else if (isPending(coin) && coin.creator === batch.updates.no) batch.updates.passThrough(coin.effect);
   else batch.updates.addArchived(event, items);
   const kind = terms.locked ? 'locked' : 'unlocked';
   takeFrom(sumsOf(owner, kind), terms);
-  if (owner.unlocked.count + owner.locked.count === 0) migration.owners -= 1;
-  migration.contracts -= 1;
-  migration[kind] -= terms.amount;
+  if (owner.unlocked.count + owner.locked.count === 0) {
+    if (isToken(owner)) batch.instruments.addOpenAccount(instrument, batch.owners.accountOf(owner).owner, -1);
+    else instrument.owners -= 1;
+  }
+  instrument.contracts -= 1;
+  instrument[kind] -= terms.amount;
   addArchiveItem(applying, event, coin);
   batch.contracts.archive(coin, migration.openSeq);
 }
 
-export function termsOf(coin: PendingCoin | StoredCoin): ActiveTerms {
+export function termsOf(coin: Archived): ActiveTerms {
   if (!isPending(coin)) return coin;
-  const { kind, amount, rate, round } = coin.create;
-  return { locked: kind === 'LockedAmulet', amount, rate, rateRound: rate * round };
+  const { amount, rate, round } = coin.create;
+  return { locked: isLocked(coin.create), amount, rate, rateRound: rate * round };
 }
 
 /** A contract made since the newest snapshot on the grid leaves no trace in the digest: its own item again cancels it out. */
 function addArchiveItem(
   { batch, migration: { migrationId, gridSeq }, items }: Applying,
   archived: ArchivedContract,
-  coin: PendingCoin | StoredCoin,
+  coin: Archived,
 ): void {
-  if (coin.createdSeq <= gridSeq) batch.items.add(migrationId, items, archived.item);
-  else if (isPending(coin)) batch.items.add(migrationId, coin.items, coin.create.item);
-  else {
+  const { contractId, item } = archived;
+  const open = itemsOf(batch, coin.owner);
+  if (coin.createdSeq <= gridSeq)
+    if (item >= 0) open.add(migrationId, items, item);
+    else open.addLine(migrationId, archivedLine(contractId));
+  else if (isPending(coin)) open.add(migrationId, coin.items, coin.create.item);
+  else if (isToken(coin.owner)) {
+    const { admin, name } = coin.owner.instrument;
+    const token = { ...coin, ...batch.owners.accountOf(coin.owner), admin, instrument: name };
+    open.addLine(migrationId, tokenLine(token, contractId));
+  } else {
     const created = { ...coin, entity: coinEntity(coin.locked), owner: batch.owners.partyOf(coin.owner) };
-    batch.items.addCreated(migrationId, created, archived.contractId);
+    open.addLine(migrationId, createdLine(created, contractId));
   }
 }
 

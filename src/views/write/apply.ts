@@ -1,19 +1,12 @@
-import type {
-  ArchivedContract,
-  ContractEvent,
-  DecodedMessage,
-  NewCoin,
-  UncountedCreate,
-  UpdateContent,
-} from '../../feed/decoded-batch.ts';
+import type { DecodedMessage, UpdateContent } from '../../feed/decoded-batch.ts';
+import type { ArchivedContract, ContractEvent, NewCoin, UncountedCreate } from '../../feed/event-columns.ts';
 import { getOrMake } from '../../get-or-make.ts';
 import { BadUpdate, type FaultCode } from '../../ledger/bad-update.ts';
-import { coinEntity } from '../../ledger/templates.ts';
 import { type ClockRules, checkClock, formatTime, type Micros } from '../../ledger/time.ts';
-import { type Checkpoint, fieldNameIn, type ImportMarker } from '../../ledger/update.ts';
-import { type Applying, applyEvents, isActive, isFollowed, isOurs, termsOf } from './apply-events.ts';
+import { type Checkpoint, fieldNameIn, type ImportMarker, TOKEN_AGAIN } from '../../ledger/update.ts';
+import { type Applying, applyEvents, isActive, isFollowed, isHolding, isOfTemplate, isOurs } from './apply-events.ts';
 import type { Batch } from './batch.ts';
-import type { PendingCoin, StoredCoin } from './contracts.ts';
+import { isPending, type PendingCoin, type StoredCoin } from './contracts.ts';
 import { differenceOf, hasEffect } from './ledger-updates.ts';
 import { checkpointKey, IMPORT_TIME, isLate, type LaneState, noteFurthest, stateOf } from './positions.ts';
 import { gridAfter, isSealed, sealGrid } from './seals.ts';
@@ -26,12 +19,21 @@ import {
   requireOverlap,
   requireSourceMigration,
 } from './source-start.ts';
-import { addIgnored, type MigrationState, newMigration, newSynchronizer, UNFINISHED_IMPORT } from './state.ts';
+import {
+  addIgnored,
+  type Counts,
+  type MigrationState,
+  newMigration,
+  newSynchronizer,
+  UNFINISHED_IMPORT,
+} from './state.ts';
 
 export interface ApplyRules extends ClockRules {
   readonly periodUs: number;
   /** The migration of messages that name none, where an operator gave it. */
   readonly migrationId: number | null;
+  /** Whether holdings of tokens count in a new directory; by default they do. */
+  readonly tokens?: 'on' | 'off' | null;
 }
 
 /** Applies a decodable message to the batch in memory; `items`: the digest items of its batch of messages. Throws BadUpdate; the batch must then be thrown away. */
@@ -54,6 +56,7 @@ export function applyMessage(
   }
   if (content.kind === 'checkpoint') return applyCheckpoint(batch, content, lane, rules);
   if (content.format === 'ledger-api') state.sourceMigrationId ??= migrationId;
+  state.tokens ??= rules.tokens !== 'off';
   const migration = getOrMake(state.migrations, migrationId, newMigration);
   applyTimed({ batch, migration, update: content, items, lane }, rules);
 }
@@ -160,11 +163,12 @@ function applyImport(applying: Applying, late: boolean): boolean {
     return isKnown;
   }
   if (update.seed !== undefined) migration.importedAt = UNFINISHED_IMPORT;
-  const { events, createsRepeated } = batch.counts;
+  const repeated = ({ createsRepeated, ignored }: Counts): number => createsRepeated + (ignored[TOKEN_AGAIN] ?? 0);
+  const [events, before] = [batch.counts.events, repeated(batch.counts)];
   applyEvents(applying);
   batch.updates.end(migration, null);
   const creates = batch.counts.events - events;
-  if (creates === 0 || batch.counts.createsRepeated - createsRepeated < creates) return true;
+  if (creates === 0 || repeated(batch.counts) - before < creates) return true;
   batch.counts.updates -= 1;
   batch.counts.redelivered += 1;
   return true;
@@ -279,6 +283,11 @@ function requireApplied(applying: Applying, recordTime: Micros, isCovered: boole
   const effects = batch.updates.effectsOf({ synchronizer, recordTime, updateId });
   const isKept = effects !== null || (!isCovered && (movementsSince === null || recordTime >= movementsSince));
   const skipped = `the update is skipped as a redelivery, because its record time ${formatTime(recordTime)} has passed, and`;
+  const holding = batch.state.tokens === true && isKept && effects === null && update.events.find(isHolding);
+  if (holding) {
+    const expected = `a holding that the update had when it was applied: ${skipped} it had none`;
+    throw new BadUpdate('disorder', fieldNameIn(format, 'contract_id'), holding.contractId, expected);
+  }
   if (isKept) {
     const counts = (event: NewCoin | UncountedCreate): boolean => isOurs(batch, event) && isFollowed(batch, event);
     const difference = differenceOf(update, { items, effects: effects ?? new Set(), counts });
@@ -294,6 +303,8 @@ function requireApplied(applying: Applying, recordTime: Micros, isCovered: boole
   }
   for (const event of update.events) {
     if (event.kind !== 'archive' || hasEffect(effects, event, items)) continue;
+    // Of an update that is known, holdings are not compared.
+    if (event.item < 0 && effects !== null) continue;
     if (!isStillActive(applying, event, isKept ? null : recordTime)) continue;
     // Created here too: it only passes through, or comes again.
     if (update.events.some(({ kind, contractId }) => kind !== 'archive' && contractId === event.contractId)) continue;
@@ -309,8 +320,10 @@ function isStillActive({ batch, migration }: Applying, archive: ArchivedContract
   const coin = batch.contracts.find(archive, migrationId);
   if (coin !== undefined) {
     // A contract of another template is another one with the same id.
-    const isSame = entity === null || entity === coinEntity(termsOf(coin).locked);
-    return isSame && (recordTime === null || !isCreatedAfter(batch, migration, { coin, archive, recordTime }));
+    return (
+      isOfTemplate(archive, coin) &&
+      (recordTime === null || !isCreatedAfter(batch, migration, { coin, archive, recordTime }))
+    );
   }
   return (entity === null || entity === 'OpenMiningRound') && batch.rounds.find(archive, migrationId) !== undefined;
 }
@@ -333,7 +346,7 @@ function isCreatedAfter(
   const begun = seals.endOf(migrationId, createdSeq - 1);
   if (begun !== null && begun >= recordTime) return true;
   const concurrent = [...synchronizers.values()].filter((each) => begun === null || each.recordTime > begun);
-  if (concurrent.length > 1 || contracts.coinOf(coin).createdAt > recordTime) return true;
+  if (concurrent.length > 1 || (isPending(coin) ? coin.create : coin).createdAt > recordTime) return true;
   const creator = contracts.creatorOf(coin);
   const id = typeof creator === 'number' ? updates.idOf(creator) : creator;
   if (id !== null && [...synchronizers.keys()].some((each) => lastUpdates.has(migration, each, id))) return true;
@@ -358,7 +371,9 @@ function isKnownImport(applying: Applying): boolean {
   let areKnown = true;
   for (const event of update.events) {
     if (isKnown(applying, event)) continue;
-    if (event.kind === 'archive' || !isOurs(batch, event) || event.kind === 'OpenMiningRound') continue;
+    // Of holdings of tokens nothing is judged: their views may have been others.
+    if (event.kind === 'archive' || isHolding(event) || !isOurs(batch, event) || event.kind === 'OpenMiningRound')
+      continue;
     if (!isFollowed(batch, event)) continue;
     // Of a snapshot import one may have been created and archived in a later interval, which leaves no trace.
     if (update.seed !== undefined && event.createdAt <= migration.timeReached!) continue;

@@ -2,10 +2,11 @@ import type { Database } from 'better-sqlite3';
 import { createContractFlush, Templates } from './coin-rows.ts';
 import { type ActiveIds, Contracts } from './contracts.ts';
 import { Epochs } from './epochs.ts';
+import { Instruments } from './instruments.ts';
 import { LedgerUpdates } from './ledger-updates.ts';
 import { MovementLegs } from './movement-legs.ts';
 import { OpenItems } from './open-items.ts';
-import { Counterfeits, Rounds } from './other-contracts.ts';
+import { EarlyArchives, Rounds, UncountedIds } from './other-contracts.ts';
 import { Owners } from './owner-sums.ts';
 import { markPositionsStored, preparePositions } from './positions.ts';
 import { Seals } from './seals.ts';
@@ -26,12 +27,15 @@ export interface BatchSizes {
 export class Batch {
   readonly state: WriterState;
   readonly epochs: Epochs;
+  readonly instruments: Instruments;
   readonly owners: Owners;
   readonly contracts: Contracts;
   readonly rounds: Rounds;
-  readonly counterfeits: Counterfeits;
+  readonly uncounted: UncountedIds;
+  readonly earlyArchives: EarlyArchives;
   readonly templates: Templates;
   readonly items: OpenItems;
+  readonly tokenItems: OpenItems;
   readonly updates: LedgerUpdates;
   readonly legs: MovementLegs;
   readonly lastUpdates: LastUpdates;
@@ -49,12 +53,15 @@ export class Batch {
     this.#db = db;
     this.state = loadState(db);
     this.epochs = new Epochs(db, sizes.epochEvents);
+    this.instruments = new Instruments(db, this.state);
     this.owners = new Owners(db, this, sizes.ownersMax);
     this.contracts = new Contracts(db, this.owners, active);
     this.rounds = new Rounds(db);
-    this.counterfeits = new Counterfeits(db, active.counterfeits);
+    this.uncounted = new UncountedIds(db, this.state, active.uncounted);
+    this.earlyArchives = new EarlyArchives(db, this.state);
     this.templates = new Templates(db);
-    this.items = new OpenItems(db);
+    this.items = new OpenItems(db, 'open_items');
+    this.tokenItems = new OpenItems(db, 'open_token_items');
     this.updates = new LedgerUpdates(db, this);
     this.legs = new MovementLegs(db, this);
     this.lastUpdates = new LastUpdates(db);
@@ -69,13 +76,17 @@ export class Batch {
   commit(also: () => void = () => {}): void {
     const parts = [
       this.owners,
+      // Behind the owners, whose versions queue those of their supply.
+      this.instruments,
       this.templates,
       this.updates,
       this.legs,
       this.seals,
       this.items,
+      this.tokenItems,
       this.rounds,
-      this.counterfeits,
+      this.uncounted,
+      this.earlyArchives,
     ];
     this.#db.transaction(() => {
       // First: a writer that was replaced must find that out here, and not by the other one's rows.

@@ -1,10 +1,10 @@
 import type { Database } from 'better-sqlite3';
-import type { CoinOrigin } from '../../feed/decoded-batch.ts';
+import type { CoinOrigin } from '../../feed/event-columns.ts';
 import { getOrMake } from '../../get-or-make.ts';
 import { type StoredId, storedId } from '../../ledger/ledger-ids.ts';
 import { rowOrder } from '../store/row-order.ts';
 import { BulkRows, expiryColumn, unitsColumn } from '../store/stored-rows.ts';
-import { type ArchivedCoin, type Contracts, isActive, type PendingCoin } from './contracts.ts';
+import { type ArchivedCoin, type Contracts, isActive, isLocked, type PendingCoin } from './contracts.ts';
 import type { Epochs } from './epochs.ts';
 import type { Owner } from './owner-sums.ts';
 
@@ -39,8 +39,8 @@ export function createContractFlush(db: Database, epochs: Epochs): (contracts: C
       epochs.addCreated(coin.create.createdAt);
       if (coin.archivedSeq === -1) continue;
       const { no, owner, createdSeq, template, create } = coin;
-      const { kind, amount, rate, round, createdAt, node, contractId, extra } = create;
-      const locked = kind === 'LockedAmulet' ? 1 : 0;
+      const { amount, rate, round, createdAt, node, contractId, extra } = create;
+      const locked = isLocked(create) ? 1 : 0;
       const terms = [unitsColumn(amount), unitsColumn(rate), round, createdAt, node, template] as const;
       holding.add(no, owner.no, createdSeq, locked, ...terms, storedId(contractId), creatorColumn(coin.creator), extra);
     }
@@ -79,12 +79,14 @@ const ofOwner = ({ owner }: { readonly owner: Owner }): number => owner.no;
 const ofNo = ({ no }: { readonly no: number }): number => no;
 const ofSeq = ({ archivedSeq }: SpentRow): number => archivedSeq;
 
+type Origin = Pick<CoinOrigin, 'templateId' | 'packageName'>;
+
 /** Template ids as the feed writes them, with their package names, numbered by first appearance; few, so all are kept in memory. */
 export class Templates {
   readonly #numbers: Map<string, number>;
   readonly #insert;
-  #added: CoinOrigin[] = [];
-  #last: { readonly origin: CoinOrigin; readonly no: number } | null = null;
+  #added: Origin[] = [];
+  #last: { readonly origin: Origin; readonly no: number } | null = null;
 
   constructor(db: Database) {
     const rows = db.prepare<[], [string, number]>('SELECT template_id || char(10) || package_name, id FROM template');
@@ -92,7 +94,7 @@ export class Templates {
     this.#insert = db.prepare('INSERT INTO template VALUES (?, ?, ?)');
   }
 
-  numberOf(origin: CoinOrigin): number {
+  numberOf(origin: Origin): number {
     if (this.#last?.origin === origin) return this.#last.no;
     const name = `${origin.templateId}\n${origin.packageName}`;
     if (!this.#numbers.has(name)) this.#added.push(origin);

@@ -1,18 +1,19 @@
 import type { Database } from 'better-sqlite3';
-import type { ContractEvent, DecodedMessage, NewCoin } from '../../feed/decoded-batch.ts';
+import type { DecodedMessage } from '../../feed/decoded-batch.ts';
+import type { ContractEvent, NewCoin, NewToken } from '../../feed/event-columns.ts';
 import { type ComparedCoin, expiryOf } from '../../ledger/coin.ts';
 import { idText, type StoredId } from '../../ledger/ledger-ids.ts';
 import { type CoinRow, coinTerms, type SumTerms, unitsOf } from '../store/stored-rows.ts';
 import type { Owner, Owners } from './owner-sums.ts';
 
-/** A coin created in this batch, until it is written. */
+/** A coin or token created in this batch, until it is written. */
 export interface PendingCoin {
-  readonly create: NewCoin;
+  readonly create: NewCoin | NewToken;
   /** The digest items of its batch of messages. */
   readonly items: Uint8Array;
   /** The update that created it: its number; of an import its id, null where that is not known. */
   readonly creator: number | string | null;
-  /** The place of its effect in that update. */
+  /** The place of its effect in that update; NO_EFFECT of a token. */
   readonly effect: number;
   readonly no: number;
   readonly owner: Owner;
@@ -22,7 +23,9 @@ export interface PendingCoin {
   archivedSeq: number;
 }
 
-/** The part of a coin of an earlier batch that an archive needs. */
+export const NO_EFFECT = -1;
+
+/** The part of a coin or token of an earlier batch that an archive needs. */
 export interface StoredCoin extends ActiveTerms {
   readonly no: number;
   readonly idHash: number;
@@ -43,6 +46,10 @@ export interface ActiveTerms extends Omit<SumTerms, 'expiry'> {
   readonly locked: boolean;
 }
 
+export function isLocked({ kind }: NewCoin | NewToken): boolean {
+  return kind === 'LockedAmulet' || kind === 'locked token';
+}
+
 export function isPending(coin: PendingCoin | StoredCoin): coin is PendingCoin {
   return 'create' in coin;
 }
@@ -53,7 +60,7 @@ type HoldingRow = [bigint, bigint, bigint, bigint | Buffer, bigint | Buffer, big
 const ID_TEXT = `iif(typeof(contract_id) = 'blob', hex(contract_id), ':' || contract_id)`;
 
 /**
- * The active coins as one batch sees them: those in views.db with the batch's own changes. The contracts of a range of messages
+ * The active coins and tokens as one batch sees them: those in views.db with the batch's own changes. The contracts of a range of messages
  * are fetched at once, in key order, before its updates are applied.
  */
 export class Contracts {
@@ -136,8 +143,9 @@ export class Contracts {
     );
   }
 
+  /** Of a coin, and no token. */
   coinOf(coin: PendingCoin | StoredCoin): ComparedCoin {
-    if (isPending(coin)) return comparedCoin(coin.create);
+    if (isPending(coin)) return comparedCoin(coin.create as NewCoin);
     const row = this.#rowOf(coin);
     return { ...coinTerms(row), createdAt: Number(row.createdAt) };
   }
@@ -218,8 +226,8 @@ function activeIn<Coin extends PendingCoin | StoredCoin>(
   return undefined;
 }
 
-/** With more counterfeits than these, each id is looked up. */
-export const COUNTERFEIT_HASHES_MAX = 65_536;
+/** With more than these, each id is looked up. */
+export const UNCOUNTED_HASHES_MAX = 65_536;
 
 /** Called when all were read: how many, and how long that took. */
 export type OnActiveRead = (read: { readonly contracts: number; readonly ms: number }) => void;
@@ -229,11 +237,11 @@ export type OnActiveRead = (read: { readonly contracts: number; readonly ms: num
  * would dirty a page. `held` stores the hashes, from which it is rebuilt.
  */
 export class ActiveIds {
-  /** The hashes of all stored counterfeits, and of some that were: few, so that nothing is looked up for the coins that count. */
-  readonly counterfeits = new Set<number>();
+  /** The hashes of all that is stored and does not count, and of some that was: few, so that nothing is looked up for what counts. */
+  readonly uncounted = new Set<number>();
   readonly #numbers = new HashIndex();
   readonly #held;
-  readonly #counterfeits;
+  readonly #uncounted;
   readonly #dataVersion;
   readonly #onRead: OnActiveRead;
   /** The database's version when `held` was read; null where it must be read. */
@@ -246,7 +254,9 @@ export class ActiveIds {
         'SELECT id_hash, no FROM held WHERE NOT EXISTS (SELECT 1 FROM gone WHERE gone.no = held.no)',
       )
       .raw();
-    this.#counterfeits = db.prepare<[number], number>('SELECT DISTINCT h FROM counterfeit LIMIT ?').pluck();
+    this.#uncounted = db
+      .prepare<[number], number>('SELECT h FROM counterfeit UNION SELECT h FROM unreadable ORDER BY h LIMIT ?')
+      .pluck();
     this.#dataVersion = db.prepare<[], number>('PRAGMA data_version').pluck();
   }
 
@@ -258,8 +268,8 @@ export class ActiveIds {
     this.#readAt = null;
     this.#numbers.clear();
     for (const [idHash, no] of this.#held.iterate()) this.#numbers.add(idHash, no);
-    this.counterfeits.clear();
-    for (const hash of this.#counterfeits.iterate(COUNTERFEIT_HASHES_MAX + 1)) this.counterfeits.add(hash);
+    this.uncounted.clear();
+    for (const hash of this.#uncounted.iterate(UNCOUNTED_HASHES_MAX + 1)) this.uncounted.add(hash);
     this.#readAt = version;
     this.#onRead({ contracts: this.#numbers.size, ms: performance.now() - started });
   }

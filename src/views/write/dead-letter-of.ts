@@ -2,11 +2,16 @@ import { bytesOf, type DecodedBatch, type DecodedMessage, lengthOf, sha256Of } f
 import type { BrokenContainer, NamedSource } from '../../feed/source.ts';
 import type { BadUpdate } from '../../ledger/bad-update.ts';
 import type { Micros } from '../../ledger/time.ts';
-import { type DeadLetter, type DeadLetterKind, type DeadLetters, kindOf } from '../store/dead-letter-store.ts';
+import { type DeadLetter, type DeadLetters, kindOf } from '../store/dead-letter-store.ts';
 import { UnknownContract } from './apply-events.ts';
 
 /** What halts whatever the policy: otherwise everything after these would be left out too, or put in the wrong place. */
-export const HALTS_ALWAYS: ReadonlySet<DeadLetterKind> = new Set(['ahead', 'gap', 'overtaken']);
+const HALTS_ALWAYS: ReadonlySet<string> = new Set(['ahead', 'gap', 'overtaken']);
+
+/** A DSO that cannot be counted is that of every coin after it, too. */
+export function haltsAlways({ kind, code }: Pick<DeadLetter, 'kind' | 'code'>): boolean {
+  return HALTS_ALWAYS.has(kind) || code === 'dso_of_tokens';
+}
 
 /** The dead letter of a message: its bytes, where it came from and what is wrong with it; the caller sets the decision. */
 export function deadLetterOf(

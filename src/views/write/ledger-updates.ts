@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3';
-import type { ArchivedContract, NewCoin, UncountedCreate, UpdateContent } from '../../feed/decoded-batch.ts';
+import type { UpdateContent } from '../../feed/decoded-batch.ts';
+import type { ArchivedContract, NewCoin, UncountedCreate } from '../../feed/event-columns.ts';
 import { getOrMake } from '../../get-or-make.ts';
 import { INT64_MAX } from '../../json/exact-number.ts';
 import { extraHash } from '../../ledger/coin.ts';
@@ -9,7 +10,7 @@ import type { Micros } from '../../ledger/time.ts';
 import { rowOrder } from '../store/row-order.ts';
 import { BulkRows, encodeNumbers } from '../store/stored-rows.ts';
 import type { Epochs } from './epochs.ts';
-import type { Owner, Owners } from './owner-sums.ts';
+import { isToken, type Owner, type Owners } from './owner-sums.ts';
 import type { MigrationState, WriterState } from './state.ts';
 
 /** Where and when an update was applied; `synchronizer`: its number. */
@@ -22,7 +23,7 @@ interface UpdatePlace {
 const EFFECTS_MIN = 1024;
 
 /**
- * The updates that changed a coin, and the movements that they made. An update is known by its effects: 32 bits for each coin that it
+ * The updates that changed a coin or showed a holding of tokens, and the movements that they made. An update is known by its effects: 32 bits for each coin that it
  * creates and each that it archives, but for those that only pass through. So it is the same in every view that shows these. What waits
  * for the commit is in columns: objects for it would take several times as much memory.
  */
@@ -48,6 +49,8 @@ export class LedgerUpdates {
   #effectsEnd = 0;
   /** Of these the places of coins that the update archived, too. */
   #passed: number[] = [];
+  /** Whether the update being applied shows a holding of tokens. */
+  #hasTokens = false;
   readonly #movements = {
     epoch: [] as number[],
     account: [] as number[],
@@ -112,6 +115,14 @@ export class LedgerUpdates {
     this.#passed.push(effect);
   }
 
+  /**
+   * Notes a create or an archive of a holding of tokens. It is no effect, because what its views say may differ whenever they are read: the
+   * row of its update alone shows a redelivery.
+   */
+  addToken(): void {
+    this.#hasTokens = true;
+  }
+
   /** Notes that a coin of a migration's first interval was archived: later imports of it are then known. */
   addSpent(idHash: number): void {
     this.#importsSpent.add(idHash);
@@ -126,7 +137,7 @@ export class LedgerUpdates {
     const from = this.#updates.effectsEnd.at(-1) ?? 0;
     if (this.#passed.length > 0) this.#leaveOutPassed(from);
     if (update === null) this.#effectsEnd = from;
-    else if (this.#effectsEnd > from) {
+    else if (this.#effectsEnd > from || this.#hasTokens) {
       const { synchronizer, recordTime, countedAt, updateId, effectsEnd, movementsEnd } = this.#updates;
       synchronizer.push(update.synchronizer);
       recordTime.push(update.recordTime);
@@ -137,6 +148,7 @@ export class LedgerUpdates {
       movementsEnd.push(this.#movements.account.length);
       this.#batch.state.nextUpdateNo += 1;
     }
+    this.#hasTokens = false;
     for (const owner of this.#touched) owner.touched = false;
     this.#touched.length = 0;
     this.#before.length = 0;
@@ -150,9 +162,9 @@ export class LedgerUpdates {
     this.#passed = [];
   }
 
-  /** What the update being applied has changed so far in the amounts of an owner; null for one that it does not touch. */
+  /** What the update being applied has changed so far in the coins of an owner; null for one that it does not touch. */
   changeOf(party: string): { readonly account: number; readonly unlocked: bigint; readonly locked: bigint } | null {
-    const i = this.#touched.findIndex((owner) => this.#batch.owners.partyOf(owner) === party);
+    const i = this.#touched.findIndex((owner) => !isToken(owner) && this.#batch.owners.partyOf(owner) === party);
     if (i < 0) return null;
     const [unlocked, locked] = this.#changeAt(i);
     return { account: this.#touched[i]!.no, unlocked, locked };
@@ -250,7 +262,7 @@ function changeColumn(units: bigint): bigint | string {
 
 /** Whether an archive is one of the effects that its update had. */
 export function hasEffect(effects: ReadonlySet<number> | null, { item }: ArchivedContract, items: Uint8Array): boolean {
-  return effects?.has(itemWord(items, item)) ?? false;
+  return item >= 0 && (effects?.has(itemWord(items, item)) ?? false);
 }
 
 /**
@@ -275,10 +287,10 @@ export function differenceOf(
   for (const event of events.toReversed()) {
     if (event.kind === 'archive') {
       archived.set(event.contractId, hasEffect(effects, event, items));
-      shown.add(itemWord(items, event.item));
+      if (event.item >= 0) shown.add(itemWord(items, event.item));
     } else if (event.kind === 'uncounted') {
       counts(event);
-    } else if (event.kind !== 'OpenMiningRound') {
+    } else if (event.kind === 'Amulet' || event.kind === 'LockedAmulet') {
       const effect = createdEffect(event, items);
       if (archived.get(event.contractId) !== false) shown.add(effect);
       if (!archived.has(event.contractId) && !effects.has(effect) && counts(event)) return { event };

@@ -1,6 +1,6 @@
 import type { Database } from 'better-sqlite3';
 import { getOrMake } from '../../get-or-make.ts';
-import { changesHash, createdLine, type DigestedCoin, ITEM_BYTES, itemOf } from '../../ledger/digest.ts';
+import { changesHash, ITEM_BYTES, itemOf } from '../../ledger/digest.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { rowOrder } from '../store/row-order.ts';
 
@@ -48,31 +48,35 @@ export class OpenItems {
   readonly #insert;
   readonly #drop;
 
-  constructor(db: Database) {
-    this.#stored = db.prepare<[number], Buffer>('SELECT items FROM open_items WHERE migration_id = ?').pluck();
-    this.#insert = db.prepare('INSERT INTO open_items (migration_id, items) VALUES (?, ?)');
-    this.#drop = db.prepare('DELETE FROM open_items WHERE migration_id = ?');
+  constructor(db: Database, table: 'open_items' | 'open_token_items') {
+    this.#stored = db.prepare<[number], Buffer>(`SELECT items FROM ${table} WHERE migration_id = ?`).pluck();
+    this.#insert = db.prepare(`INSERT INTO ${table} (migration_id, items) VALUES (?, ?)`);
+    this.#drop = db.prepare(`DELETE FROM ${table} WHERE migration_id = ?`);
   }
 
   add(migrationId: number, items: Uint8Array, item: number): void {
     this.#of(migrationId).items.addFrom(items, item);
   }
 
-  addCreated(migrationId: number, coin: DigestedCoin, contractId: string): void {
-    this.#of(migrationId).items.addLine(createdLine(coin, contractId));
+  addLine(migrationId: number, line: string): void {
+    this.#of(migrationId).items.addLine(line);
   }
 
-  /** The changes digest of the snapshot that ends the interval; the next one begins without items. */
-  seal(migrationId: number, recordTime: Micros): Buffer {
+  /** The changes digest of the snapshot that ends the interval, and whether it has any item; the next one begins without items. */
+  seal(migrationId: number, recordTime: Micros): { readonly changes: Buffer; readonly any: boolean } {
     const open = this.#of(migrationId);
     const changes = changesHash(migrationId, recordTime);
+    let any = false;
     passSorted(
       () => this.#runs(migrationId, open),
-      (sorted) => changes.update(sorted),
+      (sorted) => {
+        any ||= sorted.length > 0;
+        changes.update(sorted);
+      },
     );
     open.sealed = true;
     open.items.clear();
-    return changes.digest();
+    return { changes: changes.digest(), any };
   }
 
   *#runs(migrationId: number, { items, sealed }: { items: Items; sealed: boolean }): Generator<Buffer> {

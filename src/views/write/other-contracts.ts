@@ -1,8 +1,13 @@
 import type { Database } from 'better-sqlite3';
-import type { ContractEvent } from '../../feed/decoded-batch.ts';
+import type { UpdateContent } from '../../feed/decoded-batch.ts';
+import type { ArchivedContract, ContractEvent, UnreadableHolding } from '../../feed/event-columns.ts';
+import { getOrMake } from '../../get-or-make.ts';
 import { idText, type StoredId, storedId, storedIdHash } from '../../ledger/ledger-ids.ts';
+import type { Micros } from '../../ledger/time.ts';
 import type { OpenRound } from '../../ledger/update.ts';
-import { COUNTERFEIT_HASHES_MAX } from './contracts.ts';
+import { UNCOUNTED_HASHES_MAX } from './contracts.ts';
+import type { LaneState } from './positions.ts';
+import type { MigrationState, WriterState } from './state.ts';
 
 interface ActiveRound extends OpenRound, Pick<ContractEvent, 'idHash' | 'contractId'> {
   readonly migrationId: number;
@@ -60,42 +65,165 @@ export class Rounds {
   }
 }
 
-/** Active ids of coins and rounds that do not count. Anyone may create any number of them, so they stay on disk. */
-export class Counterfeits {
-  readonly #exists;
-  readonly #insert;
+/** What an id that is active and does not count is: a counterfeit, or what is not followed; or why its views cannot be read. */
+type Uncounted = 'counterfeit' | UnreadableHolding;
+
+/** Active ids of coins, rounds and holdings that do not count. Anyone may create any number of them, so they stay on disk. */
+export class UncountedIds {
+  readonly #state: WriterState;
+  readonly #stored;
+  readonly #insertCounterfeit;
+  readonly #insertUnreadable;
   readonly #delete;
   readonly #hashes: Set<number>;
-  /** This batch's changes, by migration and contract id. */
+  /** This batch's changes, by migration and contract id. `stored`: in which table it is. */
   readonly #changed = new Map<
     string,
-    readonly [isActive: boolean, idHash: number, migrationId: number, id: StoredId]
+    { readonly row: readonly [number, number, StoredId]; readonly stored: UncountedKind | null; now: Uncounted | null }
   >();
 
-  constructor(db: Database, hashes: Set<number>) {
+  constructor(db: Database, state: WriterState, hashes: Set<number>) {
+    this.#state = state;
     this.#hashes = hashes;
-    const row = 'h = ? AND migration_id = ? AND contract_id = ?';
-    this.#exists = db.prepare<[number, number, StoredId], number>(`SELECT 1 FROM counterfeit WHERE ${row}`).pluck();
-    this.#insert = db.prepare('INSERT OR IGNORE INTO counterfeit VALUES (?, ?, ?)');
-    this.#delete = db.prepare(`DELETE FROM counterfeit WHERE ${row}`);
+    const row = 'WHERE h = @h AND migration_id = @migrationId AND contract_id = @id';
+    this.#stored = db
+      .prepare<[{ h: number; migrationId: number; id: StoredId }], UncountedKind>(
+        `SELECT 'counterfeit' FROM counterfeit ${row} UNION ALL SELECT 'unreadable' FROM unreadable ${row}`,
+      )
+      .pluck();
+    this.#insertCounterfeit = db.prepare('INSERT INTO counterfeit VALUES (?, ?, ?)');
+    this.#insertUnreadable = db.prepare('INSERT INTO unreadable VALUES (?, ?, ?, ?, ?, ?)');
+    const key = 'WHERE h = ? AND migration_id = ? AND contract_id = ?';
+    this.#delete = {
+      counterfeit: db.prepare(`DELETE FROM counterfeit ${key}`),
+      unreadable: db.prepare(`DELETE FROM unreadable ${key}`),
+    };
   }
 
-  has({ idHash, contractId }: ContractEvent, migrationId: number): boolean {
-    if (this.#hashes.size <= COUNTERFEIT_HASHES_MAX && !this.#hashes.has(idHash)) return false;
+  has(event: ContractEvent, migrationId: number): boolean {
+    return this.kindOf(event, migrationId) !== null;
+  }
+
+  kindOf({ idHash, contractId }: ContractEvent, migrationId: number): UncountedKind | null {
+    if (this.#hashes.size <= UNCOUNTED_HASHES_MAX && !this.#hashes.has(idHash)) return null;
     const change = this.#changed.get(`${migrationId} ${contractId}`);
-    return change?.[0] ?? this.#exists.get(idHash, migrationId, storedId(contractId)) === 1;
+    if (change !== undefined) return kindIn(change.now);
+    return this.#stored.get({ h: idHash, migrationId, id: storedId(contractId) }) ?? null;
   }
 
-  set({ idHash, contractId }: ContractEvent, migrationId: number, isActive: boolean): void {
-    this.#changed.set(`${migrationId} ${contractId}`, [isActive, idHash, migrationId, storedId(contractId)]);
-    if (this.#hashes.size <= COUNTERFEIT_HASHES_MAX) this.#hashes.add(idHash);
+  set(event: ContractEvent, migrationId: number, now: Uncounted | null): void {
+    const { idHash, contractId } = event;
+    const before = this.kindOf(event, migrationId);
+    this.#state.unreadable += Number(kindIn(now) === 'unreadable') - Number(before === 'unreadable');
+    const row = [idHash, migrationId, storedId(contractId)] as const;
+    const change = getOrMake(this.#changed, `${migrationId} ${contractId}`, () => ({ row, stored: before, now }));
+    change.now = now;
+    if (this.#hashes.size <= UNCOUNTED_HASHES_MAX) this.#hashes.add(idHash);
   }
 
   flush(): void {
-    for (const [isActive, ...row] of this.#changed.values()) (isActive ? this.#insert : this.#delete).run(...row);
+    for (const { row, stored, now } of this.#changed.values()) {
+      if (stored !== null) this.#delete[stored].run(...row);
+      if (now === 'counterfeit') this.#insertCounterfeit.run(...row);
+      else if (now !== null) this.#insertUnreadable.run(...row, now.templateId, now.reason, now.stakeholders.join('|'));
+    }
   }
 
   afterCommit(): void {
     this.#changed.clear();
+  }
+}
+
+type UncountedKind = 'counterfeit' | 'unreadable';
+
+function kindIn(uncounted: Uncounted | null): UncountedKind | null {
+  return uncounted === null || uncounted === 'counterfeit' ? uncounted : 'unreadable';
+}
+
+interface EarlyArchive {
+  readonly event: ArchivedContract;
+  readonly migrationId: number;
+  readonly recordTime: Micros;
+  readonly isStored: boolean;
+}
+
+/**
+ * Archives of other templates that name nothing active. Where a source has several lanes, the create may come later, from another lane of
+ * another synchronizer: so they are kept until all lanes have passed them.
+ */
+export class EarlyArchives {
+  readonly #state: WriterState;
+  readonly #kept = new Map<string, EarlyArchive>();
+  /** Those that a create took. */
+  #taken: EarlyArchive[] = [];
+  readonly #insert;
+  readonly #delete;
+
+  constructor(db: Database, state: WriterState) {
+    this.#state = state;
+    const rows = db.prepare<[], { h: number; migrationId: number; id: StoredId; recordTime: Micros }>(
+      'SELECT h, migration_id AS migrationId, contract_id AS id, record_time AS recordTime FROM early_archive',
+    );
+    for (const { h: idHash, migrationId, id, recordTime } of rows.all()) {
+      const event = { kind: 'archive', entity: 'other template', contractId: idText(id), idHash, item: -1 } as const;
+      this.#kept.set(`${migrationId} ${event.contractId}`, { event, migrationId, recordTime, isStored: true });
+    }
+    this.#insert = db.prepare('INSERT INTO early_archive VALUES (?, ?, ?, ?)');
+    this.#delete = db.prepare('DELETE FROM early_archive WHERE h = ? AND migration_id = ? AND contract_id = ?');
+  }
+
+  add(event: ArchivedContract, { recordTime, migrationId }: Pick<UpdateContent, 'recordTime' | 'migrationId'>): void {
+    if (recordTime === null || this.#state.lanes.size < 2 || this.#lanes.length < 2) return;
+    const key = `${migrationId} ${event.contractId}`;
+    if (!this.#kept.has(key)) this.#kept.set(key, { event, migrationId, recordTime, isStored: false });
+  }
+
+  get #lanes(): LaneState[] {
+    return [...this.#state.lanes.values()].filter(({ start }) => start !== null);
+  }
+
+  /** The archive that came before its create; null for none. */
+  take({ contractId }: ContractEvent, migration: MigrationState): ArchivedContract | null {
+    if (this.#kept.size === 0) return null;
+    const key = `${migration.migrationId} ${contractId}`;
+    const early = this.#kept.get(key);
+    if (early === undefined || early.recordTime <= this.#passed(migration.migrationId)) return null;
+    this.#kept.delete(key);
+    this.#taken.push(early);
+    return early.event;
+  }
+
+  /** Up to when all lanes were read. An update at or before a snapshot on the grid is refused, so that an idle lane holds up nothing for long. */
+  #passed(migrationId: number): Micros {
+    const { openSeq = 1, nextGrid = null } = this.#state.migrations.get(migrationId) ?? {};
+    const sealed = nextGrid === null || openSeq === 1 ? -Infinity : nextGrid - this.#state.periodUs;
+    const least = this.#lanes.reduce((least, { furthest }) => {
+      if (furthest === null || furthest.migrationId < migrationId) return -Infinity;
+      return furthest.migrationId > migrationId ? least : Math.min(least, furthest.recordTime);
+    }, Infinity);
+    return Math.max(sealed, least);
+  }
+
+  flush(): void {
+    if (this.#kept.size + this.#taken.length === 0) return;
+    const passed = new Map<number, Micros>();
+    const row = ({ event, migrationId }: EarlyArchive) =>
+      [event.idHash, migrationId, storedId(event.contractId)] as const;
+    for (const [key, early] of this.#kept) {
+      const { migrationId, recordTime, isStored } = early;
+      if (recordTime > getOrMake(passed, migrationId, () => this.#passed(migrationId))) {
+        if (isStored) continue;
+        this.#insert.run(...row(early), recordTime);
+        this.#kept.set(key, { ...early, isStored: true });
+      } else {
+        this.#kept.delete(key);
+        this.#taken.push(early);
+      }
+    }
+    for (const early of this.#taken) if (early.isStored) this.#delete.run(...row(early));
+  }
+
+  afterCommit(): void {
+    this.#taken = [];
   }
 }

@@ -1,17 +1,18 @@
 import type { Database } from 'better-sqlite3';
 import { getOrMake } from '../../get-or-make.ts';
-import { COIN_INSTRUMENT } from '../../ledger/templates.ts';
 import { type EpochBits, epochBitsOf, epochsDown, NO_EPOCHS } from '../store/account-epochs.ts';
 import { rowOrder } from '../store/row-order.ts';
 import { BulkRows, decodeVersion, encodeVersion, NO_SUMS, noSums, type Sums } from '../store/stored-rows.ts';
 import type { Epochs } from './epochs.ts';
+import type { Instrument, Instruments } from './instruments.ts';
 import type { MigrationState, WriterState } from './state.ts';
 
-/** An owner in one migration, that is an account of the coin, with the sums of the open interval. */
+/** An account in one migration, that is an owner of the coin or an account of a token, with the sums of the open interval. */
 export interface Owner {
   readonly no: number;
   readonly migration: MigrationState;
-  /** Null until it is needed: see Owners.partyOf. */
+  readonly instrument: Instrument;
+  /** As `accountName` writes it: of the coin the party. Null until it is needed: see Owners.partyOf. */
   party: string | null;
   unlocked: Sums;
   locked: Sums;
@@ -24,18 +25,33 @@ export interface Owner {
   used: boolean;
 }
 
-type LoadedOwner = Pick<Owner, 'no' | 'migration' | 'party' | 'epochs' | 'unlocked' | 'locked'>;
+type LoadedOwner = Pick<Owner, 'no' | 'instrument' | 'party' | 'epochs' | 'unlocked' | 'locked'>;
 
-interface AccountRow {
-  /** Its instrument. */
-  readonly coin: number;
-  readonly party: string;
+interface AccountRow extends Account {
+  readonly instrument: number;
   readonly epochs: EpochBits;
+}
+
+/** Whose tokens of an instrument are added up; owner and provider are empty for none. */
+export type Account = Readonly<Record<'owner' | 'provider' | 'accountId', string>>;
+
+/** An account as one text: parties have no line ends. */
+function accountName({ owner, provider, accountId }: Account): string {
+  return provider === '' && accountId === '' ? owner : `${owner}\n${provider}\n${accountId}`;
+}
+
+function accountNamed(name: string): Account {
+  const [owner = '', provider = '', ...id] = name.split('\n');
+  return { owner, provider, accountId: id.join('\n') };
+}
+
+export function isToken({ instrument, migration }: Pick<Owner, 'instrument' | 'migration'>): boolean {
+  return instrument !== migration.coin;
 }
 
 const NO_TOTALS = { unlocked: NO_SUMS, locked: NO_SUMS };
 
-/** The sums of one kind of an owner's coin, to be changed. */
+/** The sums of one kind of an account's contracts, to be changed. */
 export function sumsOf(owner: Owner, kind: 'locked' | 'unlocked'): Sums {
   if (owner[kind] === NO_SUMS) owner[kind] = noSums();
   return owner[kind];
@@ -48,74 +64,82 @@ const OWNERS_MAX = 50_000;
 export class Owners {
   readonly #state: WriterState;
   readonly #epochs: Epochs;
+  readonly #instruments: Instruments;
   readonly #ownersMax: number;
-  readonly #byParty;
+  readonly #byName;
   readonly #byNo;
   readonly #version;
-  readonly #insertInstrument;
   readonly #insertAccount: BulkRows;
-  readonly #insertSupply: BulkRows;
   readonly #insertVersion: BulkRows;
   readonly #ofNo = new Map<number, Owner>();
   readonly #dropped = new DroppedOwners();
-  readonly #ofParty = new Map<MigrationState, Map<string, Owner>>();
-  #nextInstrument: number;
-  #addedCoins: MigrationState[] = [];
+  readonly #ofName = new Map<Instrument, Map<string, Owner>>();
   #added: Owner[] = [];
-  #supplies: [instrument: number, seq: number, ...supply: (number | string)[]][] = [];
   #dirty = new Map<MigrationState, Owner[]>();
   /** Rows of `total`; `v` with a character for each byte, which takes less memory than a Buffer for each. */
   #versions: { readonly epoch: number; readonly owner: number; readonly seq: number; readonly v: string }[] = [];
 
-  constructor(db: Database, { state, epochs }: { state: WriterState; epochs: Epochs }, ownersMax: number = OWNERS_MAX) {
+  constructor(
+    db: Database,
+    { state, epochs, instruments }: { state: WriterState; epochs: Epochs; instruments: Instruments },
+    ownersMax: number = OWNERS_MAX,
+  ) {
     this.#state = state;
     this.#epochs = epochs;
+    this.#instruments = instruments;
     this.#ownersMax = ownersMax;
-    this.#byParty = db
-      .prepare<[number, string], number>(
-        `SELECT id FROM account WHERE instrument = ? + 0 AND owner = ? || '' AND provider = '' AND account_id = ''`,
+    this.#byName = db
+      .prepare<[number, string, string, string], number>(
+        `SELECT id FROM account WHERE instrument = ? + 0 AND owner = ? || '' AND provider = ? || '' AND account_id = ? || ''`,
       )
       .pluck();
     // Without a join: it costs as much again.
     this.#byNo = db.prepare<[number], AccountRow>(
-      `SELECT instrument AS coin, owner AS party, ${epochBitsOf('account.id')} AS epochs FROM account WHERE account.id = ? + 0`,
+      `SELECT instrument, owner, provider, account_id AS accountId, ${epochBitsOf('account.id')} AS epochs FROM account WHERE account.id = ? + 0`,
     );
     this.#version = db
       .prepare<[number, number], Buffer>(
         'SELECT v FROM total WHERE epoch = ? + 0 AND account = ? + 0 ORDER BY seq DESC LIMIT 1',
       )
       .pluck();
-    this.#nextInstrument = db.prepare<[], number>('SELECT coalesce(max(id), 0) + 1 FROM instrument').pluck().get()!;
-    this.#insertInstrument = db.prepare('INSERT INTO instrument VALUES (?, ?, ?, ?)');
     this.#insertAccount = BulkRows.inserting(db, 'INSERT INTO account', 5);
-    this.#insertSupply = BulkRows.inserting(db, 'INSERT OR REPLACE INTO supply', 6);
     this.#insertVersion = BulkRows.inserting(db, 'INSERT OR REPLACE INTO total', 4);
   }
 
   /** The owner of that name, numbered by first appearance in the feed. */
   ofParty(migration: MigrationState, party: string): Owner {
-    const known = this.find(migration, party);
+    return this.#ofInstrument(this.#instruments.coinOf(migration), party);
+  }
+
+  /** The account of that name, numbered in the same way. */
+  ofAccount(instrument: Instrument, account: Account): Owner {
+    return this.#ofInstrument(instrument, accountName(account));
+  }
+
+  #ofInstrument(instrument: Instrument, party: string): Owner {
+    const known = this.#find(instrument, party);
     if (known !== undefined) return known;
-    if (migration.coin === null) {
-      migration.coin = this.#nextInstrument++;
-      this.#addedCoins.push(migration);
-    }
     const no = this.#state.nextAccount++;
-    const owner = this.#remember({ ...NO_TOTALS, no, migration, party, epochs: NO_EPOCHS });
+    const owner = this.#remember({ ...NO_TOTALS, no, instrument, party, epochs: NO_EPOCHS });
     this.#added.push(owner);
     return owner;
   }
 
   /** The owner of that name; undefined where the migration has had no coin of it. */
-  find(migration: MigrationState, party: string): Owner | undefined {
-    const known = this.#ofParty.get(migration)?.get(party);
+  find({ coin }: MigrationState, party: string): Owner | undefined {
+    return coin === null ? undefined : this.#find(coin, party);
+  }
+
+  #find(instrument: Instrument, party: string): Owner | undefined {
+    const known = this.#ofName.get(instrument)?.get(party);
     if (known !== undefined) return known;
-    const no = migration.coin === null ? undefined : this.#byParty.get(migration.coin, party);
+    const { owner, provider, accountId } = accountNamed(party);
+    const no = this.#byName.get(instrument.no, owner, provider, accountId);
     if (no === undefined) return undefined;
-    const owner = this.ofNo(no);
-    owner.party ??= party;
-    this.#named(owner.migration).set(party, owner);
-    return owner;
+    const found = this.ofNo(no);
+    found.party ??= party;
+    this.#named(instrument).set(party, found);
+    return found;
   }
 
   ofNo(no: number): Owner {
@@ -123,9 +147,10 @@ export class Owners {
     if (known !== undefined) return known;
     const dropped = this.#dropped.get(no);
     if (dropped !== null)
-      return this.#remember({ ...dropped, no, party: null, migration: this.#migrationOf(dropped, no) });
-    const { party, ...row } = this.#stored(no);
-    const owner = this.#remember({ ...NO_TOTALS, ...row, no, party, migration: this.#migrationOf(row, no) });
+      return this.#remember({ ...dropped, no, party: null, instrument: this.#instruments.ofNo(dropped.instrument) });
+    const row = this.#stored(no);
+    const [party, instrument] = [accountName(row), this.#instruments.ofNo(row.instrument)];
+    const owner = this.#remember({ ...NO_TOTALS, ...row, no, party, instrument });
     for (const epoch of epochsDown(row.epochs, Infinity)) {
       const v = this.#version.get(epoch, no);
       if (v !== undefined) return Object.assign(owner, decodeVersion(v));
@@ -136,10 +161,14 @@ export class Owners {
   /** Looked up where an owner was found by its number only. */
   partyOf(owner: Owner): string {
     if (owner.party === null) {
-      owner.party = this.#stored(owner.no).party;
-      this.#named(owner.migration).set(owner.party, owner);
+      owner.party = accountName(this.#stored(owner.no));
+      this.#named(owner.instrument).set(owner.party, owner);
     }
     return owner.party;
+  }
+
+  accountOf(owner: Owner): Account {
+    return accountNamed(this.partyOf(owner));
   }
 
   #stored(no: number): AccountRow {
@@ -148,19 +177,15 @@ export class Owners {
     return row;
   }
 
-  #migrationOf({ coin }: Pick<AccountRow, 'coin'>, no: number): MigrationState {
-    for (const migration of this.#state.migrations.values()) if (migration.coin === coin) return migration;
-    throw new Error(`account ${no} of a holding is of no migration in views.db`);
+  #named(instrument: Instrument): Map<string, Owner> {
+    return getOrMake(this.#ofName, instrument, () => new Map());
   }
 
-  #named(migration: MigrationState): Map<string, Owner> {
-    return getOrMake(this.#ofParty, migration, () => new Map());
-  }
-
-  #remember({ no, migration, party, epochs, unlocked, locked }: LoadedOwner): Owner {
-    const owner = { no, migration, party, unlocked, locked, epochs, dirty: false, touched: false, used: true };
+  #remember({ no, instrument, party, epochs, unlocked, locked }: LoadedOwner): Owner {
+    const [{ migration }, fresh] = [instrument, { dirty: false, touched: false, used: true }];
+    const owner = { no, migration, instrument, party, unlocked, locked, epochs, ...fresh };
     this.#ofNo.set(no, owner);
-    if (party !== null) this.#named(migration).set(party, owner);
+    if (party !== null) this.#named(instrument).set(party, owner);
     return owner;
   }
 
@@ -172,12 +197,13 @@ export class Owners {
     getOrMake(this.#dirty, owner.migration, () => []).push(owner);
   }
 
-  /** Queues a version of every owner changed in the migration's open interval, and one of its supply. */
+  /** Queues a version of every owner changed in the migration's open interval, and one of the supply of each instrument. */
   queueVersions(migration: MigrationState): void {
     const dirty = this.#dirty.get(migration);
     if (dirty === undefined) return;
-    const { coin, openSeq, contracts, owners, unlocked, locked } = migration;
-    this.#supplies.push([coin!, openSeq, contracts, owners, unlocked.toString(), locked.toString()]);
+    const { openSeq } = migration;
+    for (const instrument of new Set(dirty.map((owner) => owner.instrument)))
+      this.#instruments.queueSupply(instrument, openSeq);
     const epoch = this.#epochs.ofInterval(migration, openSeq);
     for (const owner of dirty) {
       this.#epochs.addAccount(owner, epoch);
@@ -191,12 +217,11 @@ export class Owners {
   /** Writes new owners and all versions, those of the open intervals included; inside the batch's transaction. */
   flush(): void {
     for (const migration of [...this.#dirty.keys()]) this.queueVersions(migration);
-    for (const { coin, migrationId } of this.#addedCoins)
-      this.#insertInstrument.run(coin, migrationId, this.#state.dso, COIN_INSTRUMENT);
-    for (const { no, migration, party } of this.#added) this.#insertAccount.add(no, migration.coin!, party!, '', '');
+    for (const { no, instrument, party } of this.#added) {
+      const { owner, provider, accountId } = accountNamed(party!);
+      this.#insertAccount.add(no, instrument.no, owner, provider, accountId);
+    }
     this.#insertAccount.finish();
-    for (const row of this.#supplies) this.#insertSupply.add(...row);
-    this.#insertSupply.finish();
     const order = rowOrder(
       this.#versions,
       ({ epoch }) => epoch,
@@ -210,17 +235,15 @@ export class Owners {
   }
 
   afterCommit(): void {
-    this.#addedCoins = [];
     this.#added = [];
-    this.#supplies = [];
     this.#versions = [];
     if (this.#ofNo.size <= this.#ownersMax) return;
     for (const owner of this.#ofNo.values()) {
-      const { no, party, migration, used } = owner;
+      const { no, party, instrument, used } = owner;
       if (used) continue;
-      this.#dropped.set(no, { ...owner, coin: migration.coin! });
+      this.#dropped.set(no, { ...owner, instrument: instrument.no });
       this.#ofNo.delete(no);
-      if (party !== null) this.#named(migration).delete(party);
+      if (party !== null) this.#named(instrument).delete(party);
     }
     for (const owner of this.#ofNo.values()) owner.used = false;
   }
@@ -228,8 +251,7 @@ export class Owners {
 
 /** What views.db has of an owner, without its party. */
 interface DroppedOwner {
-  /** The instrument of its account. */
-  readonly coin: number;
+  readonly instrument: number;
   readonly epochs: EpochBits;
   readonly unlocked: Sums;
   readonly locked: Sums;
@@ -241,7 +263,7 @@ const OWNERS_AT_ONCE = 16_384;
 const DROPPED_MAX = 64 * OWNERS_AT_ONCE;
 const OWNER_BYTES = 64;
 /** Of an owner: how many bytes its epochs and its version have, where nothing is kept 0; and its instrument. */
-const [EPOCHS_LENGTH, VERSION_LENGTH, COIN, BYTES] = [0, 1, 2, 6] as const;
+const [EPOCHS_LENGTH, VERSION_LENGTH, INSTRUMENT, BYTES] = [0, 1, 2, 6] as const;
 
 /**
  * Owners by number in 64 bytes each, where an object takes a kilobyte. A history has more owners than are kept as objects: what is
@@ -250,7 +272,7 @@ const [EPOCHS_LENGTH, VERSION_LENGTH, COIN, BYTES] = [0, 1, 2, 6] as const;
 class DroppedOwners {
   readonly #pieces: Buffer[] = [];
 
-  set(no: number, { coin, epochs, unlocked, locked }: DroppedOwner): void {
+  set(no: number, { instrument, epochs, unlocked, locked }: DroppedOwner): void {
     if (no >= DROPPED_MAX) return;
     const [piece, at] = this.#placeOf(no);
     const version = encodeVersion(unlocked, locked);
@@ -259,7 +281,7 @@ class DroppedOwners {
     piece[at + VERSION_LENGTH] = isSmall ? version.length : 0;
     if (!isSmall) return;
     piece[at + EPOCHS_LENGTH] = epochsLength;
-    piece.writeUInt32LE(coin, at + COIN);
+    piece.writeUInt32LE(instrument, at + INSTRUMENT);
     piece.write(epochs, at + BYTES, 'hex');
     version.copy(piece, at + BYTES + epochsLength);
   }
@@ -269,10 +291,10 @@ class DroppedOwners {
     const [piece, at] = this.#placeOf(no);
     const length = piece[at + VERSION_LENGTH]!;
     if (length === 0) return null;
-    const coin = piece.readUInt32LE(at + COIN);
+    const instrument = piece.readUInt32LE(at + INSTRUMENT);
     const begin = at + BYTES + piece[at + EPOCHS_LENGTH]!;
     const epochs = piece.toString('hex', at + BYTES, begin).toUpperCase();
-    return { coin, epochs, ...decodeVersion(piece.subarray(begin, begin + length)) };
+    return { instrument, epochs, ...decodeVersion(piece.subarray(begin, begin + length)) };
   }
 
   #placeOf(no: number): [piece: Buffer, at: number] {

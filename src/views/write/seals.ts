@@ -24,17 +24,41 @@ export interface SealedRun {
   readonly updateNo: number;
   /** Of the first one; null where it is forced. */
   readonly changes: Buffer | null;
+  /** The same of tokens; null too before the first of them. */
+  readonly tokenChanges: Buffer | null;
 }
 
-type Parts = { owners: Owners; items: OpenItems; epochs: Epochs; updates: LedgerUpdates };
+type Parts = { owners: Owners; items: OpenItems; tokenItems: OpenItems; epochs: Epochs; updates: LedgerUpdates };
 type SealedState = { state: WriterState; seals: Seals };
+
+/** A chain of digests in each migration: see ledger/digest.ts. */
+class Chain {
+  /** That of the newest snapshot on the grid. */
+  readonly #newest = new Map<number, Buffer>();
+  readonly #stored;
+
+  constructor(db: Database, column: 'digest' | 'tokens_digest') {
+    this.#stored = db
+      .prepare<[number], Buffer | null>(
+        `SELECT ${column} FROM snapshot WHERE migration_id = ? AND digest IS NOT NULL ORDER BY record_time DESC LIMIT 1`,
+      )
+      .pluck();
+  }
+
+  next(changes: Buffer, migrationId: number, periodUs: number): Buffer {
+    const before = this.#newest.get(migrationId) ?? this.#stored.get(migrationId) ?? firstDigest(migrationId, periodUs);
+    const digest = nextDigest(before, changes);
+    this.#newest.set(migrationId, digest);
+    return digest;
+  }
+}
 
 /** Snapshots sealed in this batch. Sealing is a row, a version for each owner changed, and the next interval; nothing is copied. */
 export class Seals {
   readonly #of: Parts;
-  /** The digest of each migration's newest snapshot on the grid. */
-  readonly #digests = new Map<number, Buffer>();
-  readonly #storedDigest;
+  /** The digests of each migration's newest snapshot on the grid. */
+  readonly #chain;
+  readonly #tokenChain;
   readonly #insert: BulkRows;
   /** The number of snapshots that wait for the commit. */
   pending = 0;
@@ -44,12 +68,9 @@ export class Seals {
 
   constructor(db: Database, of: Parts) {
     this.#of = of;
-    this.#storedDigest = db
-      .prepare<[number], Buffer>(
-        `SELECT digest FROM snapshot WHERE migration_id = ? AND digest IS NOT NULL ORDER BY record_time DESC LIMIT 1`,
-      )
-      .pluck();
-    this.#insert = BulkRows.inserting(db, 'INSERT INTO snapshot', 9);
+    this.#chain = new Chain(db, 'digest');
+    this.#tokenChain = new Chain(db, 'tokens_digest');
+    this.#insert = BulkRows.inserting(db, 'INSERT INTO snapshot', 11);
     this.#sealedAt = db
       .prepare<[number, number], Micros>('SELECT record_time FROM snapshot WHERE migration_id = ? AND seq = ?')
       .pluck();
@@ -63,17 +84,20 @@ export class Seals {
 
   /** Seals the open interval at a grid time, and `count - 1` quiet ones after it: a row each, and nothing else. */
   seal(migration: MigrationState, first: Micros, { count, periodUs }: { count: number; periodUs: number }): void {
-    const changes = this.#of.items.seal(migration.migrationId, first);
-    this.#end(migration, { first, count, periodUs, changes });
+    const { changes } = this.#of.items.seal(migration.migrationId, first);
+    const tokens = this.#of.tokenItems.seal(migration.migrationId, first);
+    migration.hasTokenChain ||= tokens.any;
+    const tokenChanges = migration.hasTokenChain ? tokens.changes : null;
+    this.#end(migration, { first, count, periodUs, changes, tokenChanges });
     migration.gridSeq = migration.openSeq - 1;
   }
 
   /** Seals the open interval off the grid. For the digests it goes on: forced snapshots are not in the feed. */
   sealForced(migration: MigrationState, recordTime: Micros): void {
-    this.#end(migration, { first: recordTime, count: 1, periodUs: 0, changes: null });
+    this.#end(migration, { first: recordTime, count: 1, periodUs: 0, changes: null, tokenChanges: null });
   }
 
-  #end(migration: MigrationState, run: Pick<SealedRun, 'first' | 'count' | 'periodUs' | 'changes'>): void {
+  #end(migration: MigrationState, run: Omit<SealedRun, 'migrationId' | 'seq' | 'no' | 'updateNo'>): void {
     this.#of.owners.queueVersions(migration);
     const { migrationId, openSeq: seq } = migration;
     this.#runs.push({ ...run, migrationId, seq, no: this.#nextNo, updateNo: this.#of.updates.no - 1 });
@@ -97,20 +121,16 @@ export class Seals {
       for (let i = 0; i < count; i++) {
         const recordTime = first + i * periodUs;
         const forced = run.changes === null ? 1 : 0;
-        const changes = i === 0 ? run.changes : changesHash(migrationId, recordTime).digest();
-        const digest = changes && this.#digestAfter(changes, migrationId, periodUs);
+        const none = i === 0 ? null : changesHash(migrationId, recordTime).digest();
+        const changes = none ?? run.changes;
+        const digest = changes && this.#chain.next(changes, migrationId, periodUs);
+        const tokenChanges = run.tokenChanges && (none ?? run.tokenChanges);
+        const tokenDigest = tokenChanges && this.#tokenChain.next(tokenChanges, migrationId, periodUs);
         const places = [seq + i, no + i, this.#of.epochs.newest, updateNo];
-        this.#insert.add(migrationId, recordTime, ...places, forced, changes, digest);
+        this.#insert.add(migrationId, recordTime, ...places, forced, changes, digest, tokenChanges, tokenDigest);
       }
     }
     this.#insert.finish();
-  }
-
-  #digestAfter(changes: Buffer, migrationId: number, periodUs: number): Buffer {
-    const stored = () => this.#storedDigest.get(migrationId) ?? firstDigest(migrationId, periodUs);
-    const digest = nextDigest(this.#digests.get(migrationId) ?? stored(), changes);
-    this.#digests.set(migrationId, digest);
-    return digest;
   }
 
   afterCommit(): void {

@@ -4,6 +4,7 @@ import { FeedRefused, type Reached, type SourceStart } from '../../feed/source.t
 import { formatTime, type Micros } from '../../ledger/time.ts';
 import type { Checkpoint, ImportMarker } from '../../ledger/update.ts';
 import { Refusal } from '../../refusal.ts';
+import { hasTokensOfCoin, tokensOfCoin } from '../store/database.ts';
 import type { ActiveIds } from './contracts.ts';
 import { checkpointKey, IMPORT_TIME, type LaneState, newLane } from './positions.ts';
 import { type MigrationState, newMigration, UNFINISHED_IMPORT, type WriterState } from './state.ts';
@@ -34,6 +35,7 @@ export function checkSourceStart(db: Database, state: WriterState, start: Source
       `these views count the coins of ${state.dso}, and the DSO of ${source} is ${dso}: ` +
         'leave --dso out, name a source of the same network, or give another --data directory',
     );
+  if (dso !== undefined && state.dso === null && hasTokensOfCoin(db, dso)) throw new FeedRefused(tokensOfCoin(dso));
   if (followed === undefined && state.followed !== null)
     throw new FeedRefused(
       `these views count the coins of some parties only, and ${source} is not their participant: give another --data directory`,
@@ -44,7 +46,7 @@ export function checkSourceStart(db: Database, state: WriterState, start: Source
     if (given.size === state.followed.size && followed.every((party) => state.followed!.has(party))) return;
     throw new FeedRefused(`these views count the coins of other parties than ${source}: give another --data directory`);
   }
-  const owners = db.prepare<[], string>('SELECT owner FROM account').pluck();
+  const owners = db.prepare<[], string>("SELECT owner FROM account WHERE owner <> ''").pluck();
   const other = Iterator.from(owners.iterate()).find((owner) => !given.has(owner));
   if (other !== undefined)
     throw new FeedRefused(
@@ -91,7 +93,7 @@ export function forgetReplaced(
     .prepare<[], string>(`SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`)
     .pluck();
   const emptied = tables.all().filter((table) => !KEPT.includes(table));
-  forget(emptied, 'UPDATE setting SET next_no = 1, next_account = 1, feed = NULL');
+  forget(emptied, 'UPDATE setting SET next_no = 1, next_account = 1, tokens = NULL, unreadable = 0, feed = NULL');
   active.forget();
 }
 

@@ -4,6 +4,7 @@ import type { Entity } from '../../ledger/templates.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { followedIn, parseColumn } from '../store/stored-rows.ts';
 import type { Epochs, StoredInterval } from './epochs.ts';
+import { INSTRUMENT_ROWS, type Instrument, instrumentOf } from './instruments.ts';
 import { type LaneState, loadLanes } from './positions.ts';
 
 /** The updates applied of one synchronizer: a row of `synchronizer`, whose columns views-schema.ts explains. */
@@ -19,12 +20,12 @@ export interface SynchronizerState {
   changed: boolean;
 }
 
-/** A migration's clock, open interval and supply (docs/rules.md, time and order): see the columns of `migration` in views-schema.ts. */
+/** A migration's clock, open interval and coin (docs/rules.md, time and order): see the columns of `migration` in views-schema.ts. */
 export interface MigrationState {
   readonly migrationId: number;
   openSeq: number;
   stored: StoredInterval;
-  coin: number | null;
+  coin: Instrument | null;
   /** The interval that the newest snapshot on the grid ended; 0 before the first. Forced ones may have come since. */
   gridSeq: number;
   /** The time of the newest snapshot, forced ones included; null before the first. */
@@ -36,10 +37,8 @@ export interface MigrationState {
   importTimes: Readonly<Record<string, Micros>>;
   importOffset: number | null;
   readonly movementsSince: Micros | null;
-  contracts: number;
-  owners: number;
-  unlocked: bigint;
-  locked: bigint;
+  /** Whether a snapshot on the grid has a digest of tokens. */
+  hasTokenChain: boolean;
   readonly synchronizers: Map<string, SynchronizerState>;
 }
 
@@ -54,32 +53,41 @@ export interface WriterState {
   followed: ReadonlySet<string> | null;
   dso: string | null;
   dsoPinned: boolean;
+  readonly periodUs: number;
   sourceMigrationId: number | null;
   nextNo: number;
   nextAccount: number;
+  /** Null until the first update is applied. */
+  tokens: boolean | null;
+  unreadable: number;
   nextUpdateNo: number;
   nextSynchronizer: number;
 }
 
-type MigrationRow = Omit<MigrationState, 'stored' | 'unlocked' | 'locked' | 'synchronizers' | 'importTimes'> &
-  Readonly<Record<'unlocked' | 'locked' | 'importTimes', string>> & { readonly openEpoch: number };
+type MigrationRow = Omit<MigrationState, 'stored' | 'coin' | 'synchronizers' | 'importTimes' | 'hasTokenChain'> &
+  Readonly<Record<'openEpoch' | 'hasTokenChain', number>> & {
+    readonly coin: number | null;
+    readonly importTimes: string;
+  };
 type SynchronizerRow = Omit<SynchronizerState, 'newIds' | 'unseen' | 'changed'> &
   Readonly<Record<'migrationId' | 'unseen', number>> & { readonly name: string };
-type SettingRow = Omit<WriterState, 'dsoPinned' | 'followed' | 'migrations' | 'lanes'> & {
+type SettingRow = Omit<WriterState, 'dsoPinned' | 'tokens' | 'followed' | 'migrations' | 'lanes'> & {
   readonly dsoPinned: number;
+  readonly tokens: number | null;
   readonly followed: string | null;
 };
 
 export function loadState(db: Database): WriterState {
   const setting = db.prepare<[], SettingRow>(
-    `SELECT dso, dso_pinned AS dsoPinned, feed, followed, source_migration_id AS sourceMigrationId,
-       next_no AS nextNo, next_account AS nextAccount, next_update_no AS nextUpdateNo,
+    `SELECT dso, dso_pinned AS dsoPinned, period AS periodUs, feed, followed, source_migration_id AS sourceMigrationId,
+       next_no AS nextNo, next_account AS nextAccount, tokens, unreadable, next_update_no AS nextUpdateNo,
        (SELECT coalesce(max(no), 0) + 1 FROM synchronizer) AS nextSynchronizer FROM setting`,
   );
   const row = setting.get();
   if (row === undefined) throw new Error('views.db has no settings row');
   const [dsoPinned, followed] = [row.dsoPinned === 1, followedIn(row.followed)];
-  return { ...row, dsoPinned, followed, migrations: loadMigrations(db), lanes: loadLanes(db) };
+  const tokens = row.tokens === null ? null : row.tokens === 1;
+  return { ...row, dsoPinned, tokens, followed, migrations: loadMigrations(db), lanes: loadLanes(db) };
 }
 
 function loadMigrations(db: Database): Map<number, MigrationState> {
@@ -88,20 +96,21 @@ function loadMigrations(db: Database): Map<number, MigrationState> {
     `SELECT m.migration_id AS migrationId, open_seq AS openSeq, open_epoch AS openEpoch, coin, time_reached AS timeReached,
        update_time AS updateTime, next_grid AS nextGrid, seeded_at AS importedAt, seed_times AS importTimes, seed_offset AS importOffset,
        movements_since AS movementsSince,
-       coalesce(contracts, 0) AS contracts, coalesce(owners, 0) AS owners,
-       coalesce(unlocked, '0') AS unlocked, coalesce(locked, '0') AS locked,
        coalesce((SELECT seq FROM snapshot s WHERE s.migration_id = m.migration_id AND forced = 0
                  ORDER BY record_time DESC LIMIT 1), 0) AS gridSeq,
-       (SELECT max(record_time) FROM snapshot s WHERE s.migration_id = m.migration_id) AS sealedAt
-     FROM migration m LEFT JOIN supply ON instrument = coin AND seq = (SELECT max(seq) FROM supply WHERE instrument = coin)
-     ORDER BY m.migration_id`,
+       (SELECT max(record_time) FROM snapshot s WHERE s.migration_id = m.migration_id) AS sealedAt,
+       coalesce((SELECT tokens_digest IS NOT NULL FROM snapshot s WHERE s.migration_id = m.migration_id AND forced = 0
+                 ORDER BY record_time DESC LIMIT 1), 0) AS hasTokenChain
+     FROM migration m ORDER BY m.migration_id`,
   );
+  const coinRow = db.prepare<[number], Parameters<typeof instrumentOf>[0]>(`${INSTRUMENT_ROWS} WHERE id = ?`);
   for (const { openEpoch, ...row } of rows.all()) {
-    const unlocked = parseColumn('supply.unlocked', row.unlocked, BigInt);
-    const locked = parseColumn('supply.locked', row.locked, BigInt);
     const stored = { openSeq: row.openSeq, openEpoch };
     const importTimes = parseColumn<Record<string, Micros>>('migration.seed_times', row.importTimes, JSON.parse);
-    migrations.set(row.migrationId, { ...row, unlocked, locked, stored, importTimes, synchronizers: new Map() });
+    const hasTokenChain = row.hasTokenChain === 1;
+    const migration = { ...row, coin: null, stored, importTimes, hasTokenChain, synchronizers: new Map() };
+    const coin = row.coin === null ? undefined : coinRow.get(row.coin);
+    migrations.set(row.migrationId, Object.assign(migration, { coin: coin ? instrumentOf(coin, migration) : null }));
   }
   const synchronizers = db.prepare<[], SynchronizerRow>(
     `SELECT migration_id AS migrationId, synchronizer_id AS name, no, first_time AS firstTime, record_time AS recordTime,
@@ -134,10 +143,7 @@ export function newMigration(migrationId: number): MigrationState {
     importTimes: {},
     importOffset: null,
     movementsSince: null,
-    contracts: 0,
-    owners: 0,
-    unlocked: 0n,
-    locked: 0n,
+    hasTokenChain: false,
     synchronizers: new Map(),
   };
 }
@@ -150,7 +156,7 @@ export function createStateSaver(
 ): (state: WriterState) => void {
   const setting = db.prepare(
     `UPDATE setting SET dso = @dso, dso_pinned = @dsoPinned, source_migration_id = @sourceMigrationId, next_no = @nextNo,
-       next_account = @nextAccount, next_update_no = @nextUpdateNo, feed = @feed`,
+       next_account = @nextAccount, next_update_no = @nextUpdateNo, feed = @feed, tokens = @tokens, unreadable = @unreadable`,
   );
   const followed = db.prepare('UPDATE setting SET followed = ?');
   const migration = db.prepare(
@@ -162,14 +168,15 @@ export function createStateSaver(
   );
   let written = loaded.followed;
   return (state) => {
-    setting.run({ ...state, dsoPinned: state.dsoPinned ? 1 : 0 });
+    const tokens = state.tokens === null ? null : Number(state.tokens);
+    setting.run({ ...state, tokens, dsoPinned: state.dsoPinned ? 1 : 0 });
     // There may be a million of them.
     if (state.followed !== written) followed.run(state.followed && JSON.stringify([...state.followed]));
     written = state.followed;
     for (const each of state.migrations.values()) {
       const { migrationId, openSeq } = each;
       each.stored = { openSeq, openEpoch: epochs.ofInterval(each, openSeq) };
-      migration.run({ ...each, ...each.stored, times: JSON.stringify(each.importTimes) });
+      migration.run({ ...each, ...each.stored, coin: each.coin?.no ?? null, times: JSON.stringify(each.importTimes) });
       for (const [name, last] of each.synchronizers) {
         if (!last.changed) continue;
         lastUpdates.save(migrationId, name, last);
@@ -225,16 +232,18 @@ export class LastUpdates {
 export interface Counts {
   /** Updates applied: transactions, reassignments, imports. */
   updates: number;
-  /** Creates and archives of coins and rounds applied. */
+  /** Creates and archives of coins, rounds and holdings of tokens applied. */
   events: number;
   /** The same by what they are: `create Amulet`; an archive may name no template. */
-  eventsByKind: Record<`${'create' | 'archive'} ${Entity}` | 'archive', number>;
+  eventsByKind: Record<`${'create' | 'archive'} ${Entity | 'token'}` | 'archive', number>;
   redelivered: number;
   /** Imports that came after their migration's first other update. */
   importsLate: number;
   /** Creates of a contract that was already active with equal content. */
   createsRepeated: number;
   counterfeits: number;
+  /** Creates of coins whose views name another owner or amount. */
+  viewDiffers: number;
   checkpoints: number;
   /** Checkpoints before the migration's first update or before the time reached: they did not move time. */
   checkpointsBehind: number;
@@ -257,12 +266,15 @@ export function noCounts(): Counts {
       'archive Amulet': 0,
       'archive LockedAmulet': 0,
       'archive OpenMiningRound': 0,
+      'create token': 0,
+      'archive token': 0,
       archive: 0,
     },
     redelivered: 0,
     importsLate: 0,
     createsRepeated: 0,
     counterfeits: 0,
+    viewDiffers: 0,
     checkpoints: 0,
     checkpointsBehind: 0,
     decided: 0,
@@ -286,10 +298,11 @@ const kindsOf = <Does extends string>(does: Does) =>
     Amulet: `${does} Amulet`,
     LockedAmulet: `${does} LockedAmulet`,
     OpenMiningRound: `${does} OpenMiningRound`,
+    token: `${does} token`,
   }) as const;
 const KINDS = { create: kindsOf('create'), archive: kindsOf('archive') };
 
-export function addEvent(counts: Counts, does: 'create' | 'archive', entity: Entity | null): void {
+export function addEvent(counts: Counts, does: 'create' | 'archive', entity: Entity | 'token' | null): void {
   counts.events += 1;
   counts.eventsByKind[entity === null ? 'archive' : KINDS[does][entity]] += 1;
 }

@@ -9,7 +9,7 @@ import { type DeadLetter, DeadLetters } from '../store/dead-letter-store.ts';
 import { type ApplyRules, applyMessage } from './apply.ts';
 import { Batch, type BatchSizes } from './batch.ts';
 import { ActiveIds, type OnActiveRead } from './contracts.ts';
-import { containerDeadLetter, deadLetterOf, HALTS_ALWAYS } from './dead-letter-of.ts';
+import { containerDeadLetter, deadLetterOf, haltsAlways } from './dead-letter-of.ts';
 import { movePast, newLane, type Position, positionsAfter, stateOf } from './positions.ts';
 import { type ForceOutcome, type SealedRun, SNAPSHOTS_MAX, sealNow, sealPart } from './seals.ts';
 import { checkSourceStart, forgetReplaced, isNews, noteSourceStart } from './source-start.ts';
@@ -223,7 +223,7 @@ export class ViewsWriter implements Disposable {
   #stopAt(batch: DecodedBatch, { at, bad }: BadMessage, now: Micros): DeadLetter {
     const { deadLetters } = this;
     const deadLetter = deadLetterOf(batch, messageAt(batch, at), bad, { source: this.#begun, now, deadLetters });
-    const halts = this.options.onBadUpdate === 'halt' || HALTS_ALWAYS.has(deadLetter.kind);
+    const halts = this.options.onBadUpdate === 'halt' || haltsAlways(deadLetter);
     const { lanes } = this.#batch.state;
     if (!halts) movePast(lanes, positionsAfter(lanes, batch, { from: at, to: at + 1 }));
     return this.#commitWith({ ...deadLetter, decision: halts ? 'halted' : 'quarantined' });

@@ -1,0 +1,18 @@
+import { TABLES_IF_MISSING } from './views-schema.ts';
+
+/**
+ * From schema 13: columns and tables of tokens. Tokens of updates that are applied are not in the views, so a directory with any update has
+ * none for ever.
+ */
+export const MIGRATION_13 = {
+  begin: `
+    ALTER TABLE setting RENAME TO old_setting;
+    ${TABLES_IF_MISSING}
+    INSERT INTO setting SELECT lock, directory_id, period, source_migration_id, dso, dso_pinned, next_no, next_account,
+        iif(EXISTS (SELECT 1 FROM migration), 0, NULL), 0, next_update_no, feed, followed FROM old_setting;
+    DROP TABLE old_setting;
+    ALTER TABLE snapshot ADD COLUMN tokens_changes_digest BLOB;
+    ALTER TABLE snapshot ADD COLUMN tokens_digest BLOB`,
+  moved: [],
+  unordered: [],
+};
