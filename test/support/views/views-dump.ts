@@ -63,9 +63,9 @@ function reading<T>(dataDir: string, read: (db: DatabaseFile.Database) => T): T 
 }
 
 /** The open items of each migration: sorted, each that occurs an odd number of times; how they are split says nothing. */
-function dumpOpenItems(db: DatabaseFile.Database): string[] {
+function dumpOpenItems(db: DatabaseFile.Database, table: string): string[] {
   const open = new Set<string>();
-  const rows = db.prepare<[], { id: number; items: Buffer }>('SELECT migration_id AS id, items FROM open_items');
+  const rows = db.prepare<[], { id: number; items: Buffer }>(`SELECT migration_id AS id, items FROM ${table}`);
   for (const { id, items } of rows.iterate()) {
     for (const item of items.toString('hex').match(/.{64}/g) ?? []) {
       if (!open.delete(`${id} ${item}`)) open.add(`${id} ${item}`);
@@ -75,7 +75,7 @@ function dumpOpenItems(db: DatabaseFile.Database): string[] {
 }
 
 function dumpTable(db: DatabaseFile.Database, table: string, epochs: boolean): string[] {
-  if (table === 'open_items') return dumpOpenItems(db);
+  if (['open_items', 'open_token_items'].includes(table)) return dumpOpenItems(db, table);
   const columns = db
     .prepare<[string], string>('SELECT name FROM pragma_table_info(?)')
     .pluck()
