@@ -75,9 +75,7 @@ export const ADVICE: Readonly<Record<DeadLetterCode, CodeAdvice>> = {
   create_left_out: { halted: retryOrDrop },
   other_content: { halted: retryOrDrop },
   // Its reason names the DSO.
-  dso_of_tokens: {
-    halted: () => 'start a new directory with the DSO that it names as --dso, and with all of the feed',
-  },
+  dso_of_tokens: retryOrDropWith(() => `Then start a new directory with that DSO as --dso, and with all of the feed`),
   ahead_of_clock: {
     halted: ({ drop }) =>
       'set the clock right if it is wrong; else wait: the halt ends by itself once the clock has come near. ' +

@@ -27,11 +27,13 @@ export interface SnapshotRow extends Readonly<Record<SnapshotIntegers, bigint>> 
   readonly locked: string;
   readonly changesDigest: Buffer | null;
   readonly digest: Buffer | null;
+  readonly tokensChangesDigest: Buffer | null;
+  readonly tokensDigest: Buffer | null;
   /** The place of the snapshot that shows its interval among those on the grid of all migrations; absent where none is sealed. */
   place?: number;
 }
 
-/** Contracts, owners, unlocked and locked coin of a migration, or how they change. */
+/** Contracts, owners, unlocked and locked coin or tokens of an instrument, or how they change. */
 export type Supply = readonly bigint[];
 
 export const NO_SUPPLY: Supply = [0n, 0n, 0n, 0n];
@@ -51,7 +53,7 @@ export interface VerifyContext {
   readonly report: (difference: Difference) => void;
   /** The sealed snapshots of each migration: that of interval `seq` is number `seq - 1`. */
   readonly sealed: Map<bigint, SnapshotRow[]>;
-  /** How the owners' contracts change a migration's supply, by interval. */
+  /** How the owners' contracts change an instrument's supply, by interval. */
   readonly supply: Map<bigint, Map<bigint, Supply>>;
 }
 

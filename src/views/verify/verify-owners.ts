@@ -2,6 +2,7 @@ import { inspect } from 'node:util';
 import { getOrMake } from '../../get-or-make.ts';
 import { formatAmount } from '../../ledger/amount.ts';
 import { expiryRound } from '../../ledger/coin.ts';
+import { createdLine, tokenLine } from '../../ledger/digest.ts';
 import { idText, storedIdHash } from '../../ledger/ledger-ids.ts';
 import { coinEntity } from '../../ledger/templates.ts';
 import { type EpochBits, epochBitsOf, epochsUp } from '../store/account-epochs.ts';
@@ -34,17 +35,82 @@ const OWNERS_PER_STEP = 1_000;
  * Owner by owner: its rows of `held` and `spent` against their holdings, its versions against their sums, its movements against the versions. The sums
  * are added up in `supply`, interval by interval; the items of the contracts go into `items`.
  */
-export function* verifyOwners(context: VerifyContext, items: ItemsFound): Generator<VerifyStep> {
-  const { db } = context;
+export function* verifyOwners(context: VerifyContext, items: Items): Generator<VerifyStep> {
+  const { db, supply } = context;
   const total = Number(db.prepare<[], bigint | null>('SELECT max(id) FROM account').pluck().get());
   const verifyOwner = createOwnerVerifier(context, items);
+  const coins = 'instrument IN (SELECT coin FROM migration WHERE coin IS NOT NULL)';
+  const idsOf = (rest: string) =>
+    db.prepare<[], [bigint, bigint, string]>(`SELECT id, instrument, owner FROM account WHERE ${rest}`).raw().iterate();
+  const tokens = new TokenOwners(context);
   let verified = 0;
-  for (const owner of db.prepare<[], bigint>('SELECT id FROM account ORDER BY id').pluck().iterate()) {
-    verifyOwner(owner);
-    verified += 1;
-    if (verified % OWNERS_PER_STEP === 0) yield { phase: 'owners', done: Number(owner), total };
-  }
+  // The accounts that a party has of a token come one after the other.
+  for (const ids of [idsOf(`${coins} ORDER BY id`), idsOf(`NOT (${coins}) ORDER BY instrument, owner`)])
+    for (const [id, instrument, owner] of ids) {
+      const changes = verifyOwner(id);
+      const ofInstrument = getOrMake(supply, instrument, () => new Map<bigint, Supply>());
+      for (const [seq, change] of changes.by) addSupply(ofInstrument, seq, change);
+      if (changes.isToken) tokens.add({ instrument, owner }, changes.by);
+      verified += 1;
+      if (verified % OWNERS_PER_STEP === 0) yield { phase: 'owners', done: verified, total };
+    }
+  tokens.end();
   yield { phase: 'owners', done: total, total };
+}
+
+type Items = Readonly<Record<'coins' | 'tokens', ItemsFound>>;
+type Changes = ReadonlyMap<bigint, Supply>;
+type TokenOwner = Readonly<{ instrument: bigint; owner: string }>;
+
+/** Owners of tokens: parties with a contract in any of their accounts; and `open_accounts`. */
+class TokenOwners {
+  readonly #context: VerifyContext;
+  readonly #accounts;
+  #owner: TokenOwner | null = null;
+  #contracts = new Map<bigint, Supply>();
+  #open = 0n;
+  #rows = 0n;
+
+  constructor(context: VerifyContext) {
+    this.#context = context;
+    this.#accounts = context.db
+      .prepare<[bigint, string], bigint>('SELECT accounts FROM open_accounts WHERE instrument = ? AND owner = ?')
+      .pluck();
+  }
+
+  add(owner: TokenOwner, changes: Changes): void {
+    if (owner.owner !== this.#owner?.owner || owner.instrument !== this.#owner.instrument) this.#end();
+    this.#owner = owner;
+    let contracts = 0n;
+    for (const [seq, change] of changes) {
+      addSupply(this.#contracts, seq, [change[0]!, 0n, 0n, 0n]);
+      contracts += change[0]!;
+    }
+    if (contracts > 0n) this.#open += 1n;
+  }
+
+  #end(): void {
+    const [of, open, changes] = [this.#owner, this.#open, this.#contracts];
+    [this.#open, this.#contracts] = [0n, new Map()];
+    if (of === null || of.owner === '') return;
+    const supply = this.#context.supply.get(of.instrument)!;
+    let before = 0n;
+    for (const seq of [...changes.keys()].sort((a, b) => (a < b ? -1 : 1))) {
+      const after = before + changes.get(seq)![0]!;
+      addSupply(supply, seq, [0n, BigInt(after > 0n) - BigInt(before > 0n), 0n, 0n]);
+      before = after;
+    }
+    const accounts = this.#accounts.get(of.instrument, of.owner) ?? 0n;
+    if (accounts > 0n) this.#rows += 1n;
+    if (accounts !== open)
+      differsIn(this.#context, 'open_accounts', of)(`${open} accounts of instrument ${of.instrument}`, accounts);
+  }
+
+  end(): void {
+    this.#end();
+    const rows = this.#context.db.prepare<[], bigint>('SELECT count(*) FROM open_accounts').pluck().get()!;
+    if (rows !== this.#rows) differsIn(this.#context, 'open_accounts')(`${this.#rows} rows, by the accounts`, rows);
+  }
 }
 
 type Integers = 'epoch' | 'entryNo' | 'entryCreatedAt' | 'entryCreatedSeq' | 'entryExpiry' | 'archivedSeq' | 'idHash';
@@ -64,11 +130,22 @@ type MovementRow = Readonly<Record<'epoch' | 'updateNo', bigint> & Record<'unloc
 
 type Version = Readonly<Record<'epoch' | 'seq', bigint>> & { readonly v: Buffer };
 
-function createOwnerVerifier(context: VerifyContext, items: ItemsFound): (owner: bigint) => void {
-  const { db, supply } = context;
-  // The migration is null where the instrument is missing.
-  const ownerOf = db.prepare<[bigint], { migrationId: bigint | null; party: string; since: bigint | null }>(
-    `SELECT migration_id AS migrationId, owner AS party, movements_since AS since FROM account
+interface AccountRow extends Readonly<Record<'provider' | 'accountId' | 'admin' | 'instrument', string>> {
+  /** Null where the instrument is missing. */
+  readonly migrationId: bigint | null;
+  readonly party: string;
+  readonly isToken: bigint;
+  readonly since: bigint | null;
+}
+
+function createOwnerVerifier(
+  context: VerifyContext,
+  items: Items,
+): (owner: bigint) => { readonly by: Changes; readonly isToken: boolean } {
+  const { db } = context;
+  const ownerOf = db.prepare<[bigint], AccountRow>(
+    `SELECT migration_id AS migrationId, owner AS party, provider, account_id AS accountId, admin, name AS instrument,
+       instrument.id IS NOT coin AS isToken, movements_since AS since FROM account
      LEFT JOIN instrument ON instrument.id = instrument LEFT JOIN migration USING (migration_id) WHERE account.id = ?`,
   );
   // That an account has rows in no other epochs is verified by epoch.
@@ -94,8 +171,13 @@ function createOwnerVerifier(context: VerifyContext, items: ItemsFound): (owner:
   };
 
   return (id) => {
-    const { migrationId, party, since } = ownerOf.get(id)!;
-    if (migrationId === null) return differsIn(context, 'instrument')(`the instrument of account ${id}`, 'none');
+    const account = ownerOf.get(id)!;
+    const { migrationId, party, since } = account;
+    const isToken = account.isToken === 1n;
+    if (migrationId === null) {
+      differsIn(context, 'instrument')(`the instrument of account ${id}`, 'none');
+      return { by: new Map(), isToken: false };
+    }
     const snapshots = context.sealed.get(migrationId) ?? [];
     const differs = (table: string, seq: bigint, expected: string, found: unknown): void =>
       differsIn(context, table, { owner: party, snapshot: snapshotName(context, migrationId, seq) })(expected, found);
@@ -111,19 +193,17 @@ function createOwnerVerifier(context: VerifyContext, items: ItemsFound): (owner:
     const epochs = [...epochsUp(bitsOf.get(id)!, 0)];
     for (const table of ['held', 'spent'] as const)
       for (const entry of epochs.values().flatMap((epoch) => entries[table].iterate(epoch, id))) {
-        const contract = verifyEntry(context, table, entry, { id, migrationId, party });
+        const contract = verifyEntry(context, table, entry, { ...account, id, migrationId, isToken });
         if (contract === null) continue;
         verifyEpoch(table, entry.epoch!, entry.archivedSeq ?? contract.createdSeq);
         addContract(intervals, contract);
-        items.add(snapshots, contract);
+        items[isToken ? 'tokens' : 'coins'].add(snapshots, contract);
       }
     const found = epochs.flatMap((epoch) => versions.all(epoch, id));
     for (const { epoch, seq } of found) verifyEpoch('total', epoch, seq);
     const changes = compareVersions(intervals, found, (seq, expected, is) =>
       differs('total', seq, `${expected}, by its contracts in held, spent and holding`, is),
     );
-    const ofMigration = getOrMake(supply, migrationId, () => new Map<bigint, Supply>());
-    for (const [seq, change] of changes) addSupply(ofMigration, seq, change);
     // Movements add up to the changes of the totals, but for the first interval, in which imports come, and those before they were kept.
     const unknown = since === null ? 1 : snapshots.findLastIndex(({ recordTime }) => recordTime < since) + 2;
     const moved = new Map<bigint, Supply>();
@@ -140,25 +220,40 @@ function createOwnerVerifier(context: VerifyContext, items: ItemsFound): (owner:
       const [expected, is] = [changes, moved].map((each) => (each.get(seq) ?? NO_SUPPLY).slice(2).join(' and '));
       if (seq > unknown && is !== expected) differs('movement', seq, `${expected} units, by its totals`, is);
     }
+    if (!isToken) return { by: changes, isToken };
+    const withoutOwners = [...changes].map(
+      ([seq, [contracts, _, ...sums]]) => [seq, [contracts!, 0n, ...sums]] as const,
+    );
+    return { by: new Map(withoutOwners), isToken };
   };
 }
 
-type VerifiedContract = Contract & { readonly coin: SumTerms };
+type VerifiedContract = Contract & { readonly terms: SumTerms; readonly locked: boolean };
 
-/** Compares a row with its holding, from which its key and its expiry follow. Null where the holding is none of a coin. */
+/** Compares a row with its holding, from which its key and its expiry follow. Null where the holding cannot be that of a coin or token. */
 function verifyEntry(
   context: VerifyContext,
   table: string,
   entry: Entry,
-  { id, migrationId, party }: { id: bigint; migrationId: bigint; party: string },
+  {
+    id,
+    migrationId,
+    isToken,
+    ...account
+  }: Omit<AccountRow, 'isToken'> & { id: bigint; migrationId: bigint; isToken: boolean },
 ): VerifiedContract | null {
+  const { party } = account;
   const differs = (where: string, expected: string, found: unknown): void =>
     differsIn(context, where, { owner: party })(`contract ${entry.entryNo} of ${table}: ${expected}`, found);
   const { createdSeq, createdAt, archivedSeq, contractId } = entry;
   const hasId = typeof contractId === 'string' || Buffer.isBuffer(contractId);
-  const terms = termsOf(entry);
+  const terms = termsOf(entry, isToken);
   if (terms === null || createdSeq === null || createdAt === null || !hasId) {
-    differs('holding', 'a row whose columns are those of a coin', inspect(entry, { breakLength: Infinity }));
+    differs(
+      'holding',
+      `a row whose columns are those of a ${isToken ? 'token' : 'coin'}`,
+      inspect(entry, { breakLength: Infinity }),
+    );
     return null;
   }
   const compare = (column: string, expected: unknown, found: unknown): void => {
@@ -170,15 +265,28 @@ function verifyEntry(
   compare('expiry', expiryColumn(terms.expiry), entry.entryExpiry);
   const hash = BigInt.asIntN(32, BigInt(storedIdHash(contractId, Number(migrationId))));
   if (archivedSeq === null) compare('id_hash', hash, entry.idHash);
-  const coin = { ...terms, entity: coinEntity(entry.locked === 1n), owner: party, createdAt: Number(createdAt) };
-  return { coin, contractId: idText(contractId), createdSeq, archivedSeq };
+  const locked = entry.locked === 1n;
+  const created = {
+    ...account,
+    ...terms,
+    locked,
+    entity: coinEntity(locked),
+    owner: party,
+    createdAt: Number(createdAt),
+  };
+  const line = isToken ? tokenLine(created, idText(contractId)) : createdLine(created, idText(contractId));
+  return { createdLine: line, terms, locked, contractId: idText(contractId), createdSeq, archivedSeq };
 }
 
 /** What a holding adds to its owner's sums; null where its numbers cannot be a coin's. */
-function termsOf({ locked, amount, rate, round }: Entry): (SumTerms & { readonly round: bigint }) | null {
+function termsOf(
+  { locked, amount, rate, round }: Entry,
+  isToken: boolean,
+): (SumTerms & { readonly round: bigint }) | null {
   if ((locked !== 0n && locked !== 1n) || !isUnits(amount) || !isUnits(rate) || round === null) return null;
   const terms = { amount: unitsOf(amount), rate: unitsOf(rate), round };
-  if (terms.amount <= 0n || terms.rate < 0n || round < 0n) return null;
+  if (terms.amount <= (isToken ? -1n : 0n) || terms.rate < 0n || round < 0n) return null;
+  if (isToken && (terms.rate > 0n || round > 0n)) return null;
   const expiry = expiryRound({ ...terms, createdRound: round }) ?? Infinity;
   return { ...terms, rateRound: terms.rate * round, expiry };
 }
@@ -198,12 +306,12 @@ interface Change extends Sums {
 /** The changes of one owner by interval, from which its versions follow. Grows with intervals, not with contracts. */
 type Intervals = Map<bigint, Readonly<Record<(typeof SIDES)[number], Change>>>;
 
-function addContract(intervals: Intervals, { coin, createdSeq, archivedSeq }: VerifiedContract): void {
-  const side = coin.entity === 'Amulet' ? 'unlocked' : 'locked';
-  addTo(getOrMake(intervals, createdSeq, noChanges)[side], coin);
+function addContract(intervals: Intervals, { terms, locked, createdSeq, archivedSeq }: VerifiedContract): void {
+  const side = locked ? 'locked' : 'unlocked';
+  addTo(getOrMake(intervals, createdSeq, noChanges)[side], terms);
   if (archivedSeq === null) return;
   const archived = getOrMake(intervals, archivedSeq, noChanges)[side];
-  add(archived, coin, -1, -1n);
+  add(archived, terms, -1, -1n);
   archived.archived += 1;
 }
 

@@ -1,15 +1,7 @@
 import DatabaseFile from 'better-sqlite3';
 import { getOrMake } from '../../get-or-make.ts';
 import { formatAmount } from '../../ledger/amount.ts';
-import {
-  archivedLine,
-  changesHash,
-  createdLine,
-  type DigestedCoin,
-  firstDigest,
-  itemOf,
-  nextDigest,
-} from '../../ledger/digest.ts';
+import { archivedLine, changesHash, firstDigest, itemOf, nextDigest } from '../../ledger/digest.ts';
 import { prepareSnapshots } from '../read/stored-snapshots.ts';
 import { BulkRows } from '../store/stored-rows.ts';
 import {
@@ -34,7 +26,7 @@ export function* readSealed(context: VerifyContext): Generator<VerifyStep> {
   const snapshots = prepareSnapshots<[], SnapshotRow>(
     db,
     'ORDER BY migration_id, record_time',
-    ', update_no AS updateNo',
+    ', update_no AS updateNo, tokens_changes_digest AS tokensChangesDigest, tokens_digest AS tokensDigest',
   );
   for (const row of snapshots.iterate()) {
     const { migrationId, recordTime, seq, forced } = row;
@@ -69,19 +61,25 @@ export function* readSealed(context: VerifyContext): Generator<VerifyStep> {
 const SNAPSHOTS_PER_STEP = 10_000;
 
 /**
- * Every sealed snapshot against what the contracts give: its supply against the sum over the owners, its digests against the
- * items. Each digest follows from the stored one before it, so that a wrong one is named, and not all that come after it.
+ * Every sealed snapshot against what the contracts give: the coin's supply against the sum over the owners, its digests against the
+ * items of coins and tokens. Each digest follows from the stored one before it, so that a wrong one is named, and not all that come after it.
  */
-export function* verifySnapshots(context: VerifyContext, items: ItemsFound): Generator<VerifyStep> {
+export function* verifySnapshots(
+  context: VerifyContext,
+  items: Readonly<Record<'coins' | 'tokens', ItemsFound>>,
+): Generator<VerifyStep> {
   const { db, sealed, supply } = context;
   const period = Number(db.prepare<[], bigint>('SELECT period FROM setting').pluck().get() ?? 0n);
   const total = [...sealed.values()].reduce((sum, { length }) => sum + length, 0);
-  using sorted = items.sorted();
-  let item = sorted.next();
+  const coinOf = db.prepare<[bigint], bigint | null>('SELECT coin FROM migration WHERE migration_id = ?').pluck();
+  using coins = new ItemReader(items.coins);
+  using tokens = new ItemReader(items.tokens);
   let done = 0;
   for (const [migrationId, rows] of sealed) {
+    const coin = coinOf.get(migrationId) ?? 0n;
     let now = NO_SUPPLY;
     let before = firstDigest(Number(migrationId), period);
+    let tokensBefore: Buffer | null = null;
     for (const [i, row] of rows.entries()) {
       const seq = BigInt(i + 1);
       const compare = (expected: string, found: string): void => {
@@ -90,26 +88,35 @@ export function* verifySnapshots(context: VerifyContext, items: ItemsFound): Gen
       };
       const compareDigest = (name: string, expected: Buffer | null, found: Buffer | null): void =>
         compare(`${name} ${expected?.toString('hex') ?? 'none'}`, `${name} ${found?.toString('hex') ?? 'none'}`);
-      now = sumOf(now, supply.get(migrationId)?.get(seq) ?? NO_SUPPLY);
+      now = sumOf(now, supply.get(coin)?.get(seq) ?? NO_SUPPLY);
       compare(supplyText(now), supplyText([row.contracts, row.owners, row.unlocked, row.locked]));
       done += 1;
       if (done % SNAPSHOTS_PER_STEP === 0) yield { phase: 'snapshots', done, total };
       let [changes, digest]: [Buffer | null, Buffer | null] = [null, null];
+      let [tokenChanges, tokenDigest]: [Buffer | null, Buffer | null] = [null, null];
       if (row.forced !== 1n) {
-        const hash = changesHash(Number(migrationId), isLedgerTime(row.recordTime) ? Number(row.recordTime) : 0);
-        for (; item.done !== true && item.value[0] === row.place; item = sorted.next()) hash.update(item.value[1]);
-        changes = hash.digest();
+        const header = [Number(migrationId), isLedgerTime(row.recordTime) ? Number(row.recordTime) : 0] as const;
+        changes = coins.changesAt(row.place, header).changes;
         digest = nextDigest(before, row.changesDigest ?? changes);
         before = row.digest ?? digest;
+        const found = tokens.changesAt(row.place, header);
+        if (found.any || tokensBefore !== null) {
+          tokenChanges = found.changes;
+          tokensBefore ??= firstDigest(Number(migrationId), period);
+          tokenDigest = nextDigest(tokensBefore, row.tokensChangesDigest ?? tokenChanges);
+          tokensBefore = row.tokensDigest ?? tokenDigest;
+        }
       }
       compareDigest('changes_digest', changes, row.changesDigest);
       compareDigest('digest', digest, row.digest);
+      compareDigest('tokens_changes_digest', tokenChanges, row.tokensChangesDigest);
+      compareDigest('tokens_digest', tokenDigest, row.tokensDigest);
     }
   }
   yield { phase: 'snapshots', done, total };
 }
 
-function supplyText([contracts, owners, unlocked, locked]: readonly (bigint | string)[]): string {
+export function supplyText([contracts, owners, unlocked, locked]: readonly (bigint | string)[]): string {
   return `${contracts} contracts of ${owners} owners, unlocked ${coinText(unlocked!)}, locked ${coinText(locked!)}`;
 }
 
@@ -119,9 +126,34 @@ function coinText(units: bigint | string): string {
   return isCanonical ? formatAmount(BigInt(units)) : JSON.stringify(units);
 }
 
-/** A coin as its row and its holding give it. */
+/** The items of one chain, read snapshot by snapshot. */
+class ItemReader implements Disposable {
+  readonly #sorted;
+  #item;
+
+  constructor(items: ItemsFound) {
+    this.#sorted = items.sorted();
+    this.#item = this.#sorted.next();
+  }
+
+  changesAt(place: number | undefined, [migrationId, recordTime]: readonly [number, number]) {
+    const hash = changesHash(migrationId, recordTime);
+    let any = false;
+    for (; this.#item.done !== true && this.#item.value[0] === place; this.#item = this.#sorted.next()) {
+      hash.update(this.#item.value[1]);
+      any = true;
+    }
+    return { changes: hash.digest(), any };
+  }
+
+  [Symbol.dispose](): void {
+    this.#sorted.return(undefined);
+  }
+}
+
+/** A coin or token as its row and its holding give it; `createdLine`: of the digest. */
 export interface Contract {
-  readonly coin: DigestedCoin;
+  readonly createdLine: string;
   readonly contractId: string;
   readonly createdSeq: bigint;
   /** Null while it is active. */
@@ -144,13 +176,12 @@ export class ItemsFound implements Disposable {
   }
 
   /** Adds what a contract is in the digests: nothing where it was made and archived in one interval of the grid, or is not sealed. */
-  add(sealed: readonly SnapshotRow[], { coin, contractId, createdSeq, archivedSeq }: Contract): void {
+  add(sealed: readonly SnapshotRow[], { createdLine, contractId, createdSeq, archivedSeq }: Contract): void {
     const created = sealed[Number(createdSeq) - 1]?.place;
     const archived = archivedSeq === null ? undefined : sealed[Number(archivedSeq) - 1]?.place;
     if (created === archived) return;
     try {
-      if (created !== undefined)
-        this.#insert.add(created, Buffer.from(itemOf(createdLine(coin, contractId)), 'latin1'));
+      if (created !== undefined) this.#insert.add(created, Buffer.from(itemOf(createdLine), 'latin1'));
       if (archived !== undefined) this.#insert.add(archived, Buffer.from(itemOf(archivedLine(contractId)), 'latin1'));
     } catch (error) {
       throw noRoom(error);

@@ -2,9 +2,18 @@ import { isDamaged } from '../../machine-errors.ts';
 import { type EpochBits, epochBitsOf, hasEpoch } from '../store/account-epochs.ts';
 import { openForReading } from '../store/database.ts';
 import { decodeNumbers } from '../store/stored-rows.ts';
-import { type Difference, differsIn, timeText, type VerifyContext, type VerifyStep } from './verify-context.ts';
+import {
+  type Difference,
+  differsIn,
+  NO_SUPPLY,
+  snapshotName,
+  sumOf,
+  timeText,
+  type VerifyContext,
+  type VerifyStep,
+} from './verify-context.ts';
 import { verifyOwners } from './verify-owners.ts';
-import { ItemsFound, readSealed, verifySnapshots } from './verify-snapshots.ts';
+import { ItemsFound, readSealed, supplyText, verifySnapshots } from './verify-snapshots.ts';
 
 /** What was looked at. */
 export interface Verified {
@@ -27,7 +36,9 @@ export function* verifyViews(
   try {
     db.exec('BEGIN');
     const context: VerifyContext = { db, report, sealed: new Map(), supply: new Map() };
-    using items = new ItemsFound();
+    using coins = new ItemsFound();
+    using tokens = new ItemsFound();
+    const items = { coins, tokens };
     const verified: Verified = { snapshots: 0, owners: 0, seeds: [] };
     const tables = db.prepare<[], string>(`SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name`).pluck();
     const phases: readonly (readonly [table: string, steps: Generator<VerifyStep>])[] = [
@@ -38,6 +49,7 @@ export function* verifyViews(
       ['movement', verifyUpdates(context)],
       ['holding', verifyHoldings(context)],
       ['snapshot', verifySnapshots(context, items)],
+      ['supply', verifyTokens(context)],
       ['migration', countVerified(context, verified)],
     ];
     for (const [table, steps] of phases) {
@@ -112,6 +124,36 @@ function* verifyUpdates(context: VerifyContext): Generator<VerifyStep> {
         'none',
       );
   yield { phase: 'movements', done: rows, total: rows };
+}
+
+type SupplyRow = Readonly<Record<'seq' | 'contracts' | 'owners', bigint> & Record<'unlocked' | 'locked', string>>;
+
+/** Each version of a token's supply against the sum over its accounts; that of the coin is verified by snapshot. And the count of unreadable holdings. */
+function* verifyTokens(context: VerifyContext): Generator<VerifyStep> {
+  const { db, supply } = context;
+  const instruments = db.prepare<[], { id: bigint; migrationId: bigint; admin: string; name: string }>(
+    `SELECT i.id, migration_id AS migrationId, admin, name FROM instrument i LEFT JOIN migration USING (migration_id)
+     WHERE i.id IS NOT coin ORDER BY i.id`,
+  );
+  const versions = db.prepare<[bigint], SupplyRow>(
+    'SELECT seq, contracts, owners, unlocked, locked FROM supply WHERE instrument = ? ORDER BY seq',
+  );
+  for (const { id, migrationId, admin, name } of instruments.all()) {
+    const changes = supply.get(id) ?? new Map();
+    const found = new Map(versions.all(id).map(({ seq, ...row }) => [seq, Object.values(row)]));
+    let now = NO_SUPPLY;
+    for (const seq of [...new Set([...changes.keys(), ...found.keys()])].sort((a, b) => (a < b ? -1 : 1))) {
+      now = sumOf(now, changes.get(seq) ?? NO_SUPPLY);
+      const [expected, is] = [supplyText(now), found.has(seq) ? supplyText(found.get(seq)!) : 'none'];
+      const differs = differsIn(context, 'supply', { snapshot: snapshotName(context, migrationId, seq) });
+      if (is !== expected) differs(`instrument ${JSON.stringify(name)} of ${admin}: ${expected}`, is);
+    }
+  }
+  const [stored] = db.prepare<[], bigint>('SELECT unreadable FROM setting').pluck().all();
+  const unreadable = rowsOf(context, 'unreadable');
+  if (stored !== BigInt(unreadable))
+    differsIn(context, 'setting')(`unreadable ${unreadable}, as that table has rows`, stored);
+  yield { phase: 'tokens', done: 1, total: 1 };
 }
 
 type EpochRow = Readonly<Record<'no' | 'firstNo' | 'least' | 'most' | 'held' | 'gone', bigint>>;
