@@ -29,6 +29,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<CliCommand | CommandGroup>
   movements: async () => (await import('./table-commands.ts')).movementsCommand,
   statement: async () => (await import('./table-commands.ts')).statementCommand,
   locks: async () => (await import('./table-commands.ts')).locksCommand,
+  instruments: async () => (await import('./table-commands.ts')).instrumentsCommand,
   status: async () => (await import('./status.ts')).statusCommand,
   verify: async () => (await import('./verify.ts')).verifyCommand,
   compare: async () => (await import('./compare.ts')).compareCommand,
@@ -166,7 +167,7 @@ function failureLine(error: unknown, help: string): string {
 }
 
 function isAboutSnapshots({ code }: HoldingsFault): boolean {
-  return FAULT_KINDS[code] === 'missing' && code !== 'no_update' && code !== 'no_such_time';
+  return FAULT_KINDS[code] === 'missing' && !['no_update', 'no_such_time', 'no_instrument'].includes(code);
 }
 
 /** A fault of the machine as an error that says what to do about it; any other error as it is. */

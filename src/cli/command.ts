@@ -59,8 +59,10 @@ export function parseOption<Value>(
   name: string,
   { parse, expected }: { readonly parse: (text: string) => Value | null; readonly expected: string },
 ): Value | null {
-  if (options[name] === undefined) return null;
-  const text = [options[name]].flat().join();
+  // As commander names them.
+  const option = options[name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())];
+  if (option === undefined) return null;
+  const text = [option].flat().join();
   const value = parse(text);
   if (value === null) throw new Refusal(`--${name}: given ${showGiven(text)}, expected ${expected}`);
   return value;

@@ -19,11 +19,12 @@ export const compareCommand: CliCommand = {
     command
       .option('--migration <N>', 'only this migration (default: all that both have)')
       .option('--from <TIME>', 'from this time on, RFC 3339 (default: the first snapshot that both have)')
+      .option('--tokens', 'the digests of the tokens, instead of those of the coin')
       .option('--to <TIME>', 'up to this time (default: the newest snapshot that both have)')
       .option('--json', 'print JSON for programs'),
   run: async ({ args, options, config, terminal: { stdout, stderr, stopSignal } }) => {
     const url = addressOf('URL', args[0]!);
-    const wanted = parseRange(options);
+    const wanted = { ...parseRange(options), ofTokens: options.tokens === true };
     const migration = parseOption(options, 'migration', PARAMETERS.migration_id);
     using store = openViewsStore(config.dataDir);
     const replicas = { own: ownReplica(store), other: otherReplica(url, { stop: stopSignal() }) };

@@ -14,7 +14,7 @@ const MARK_INTERVAL = durationMs('100ms', '1m')('how often a partition says how 
 export const decodeCommand: CliCommand = {
   usage: 'decode',
   summary:
-    'Decode a topic of updates into a topic of flat coin events, as one of many members of a group, until SIGTERM',
+    'Decode a topic of updates into a topic of flat coin events (tokens are left out), as one of a group, until SIGTERM',
   examples: [
     'holdfast decode --kafka-brokers broker:9092 --kafka-topic updates --flat-topic coins --create --dso DSO::1220ab',
     'holdfast decode --kafka-brokers broker:9092 --kafka-topic updates --flat-topic coins --dso DSO::1220ab --drop 3:1841',
@@ -74,6 +74,7 @@ export const decodeCommand: CliCommand = {
     };
     const port =
       options.metricsPort === undefined ? null : parseAs('--metrics-port', SETTINGS.port, options.metricsPort);
+    logger.info('only coins are decoded: tokens are left out');
     await using _ = port === null ? null : await serveDecoderMetrics(figures, { host: config.host, port, logger });
     await runDecoder(decoder, terminal.stopSignal());
   },

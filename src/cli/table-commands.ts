@@ -15,8 +15,17 @@ import {
   type TableName,
   type TableQuestion,
 } from '../holdings/table-question.ts';
-import { csvText, LISTED_COLUMNS, listedRow, type Row, type Table, tableBody } from '../holdings/table-rows.ts';
-import { columnsOf, TABLE_OPERATIONS, type TableOperation } from '../http/table-operations.ts';
+import {
+  csvText,
+  LISTED_COLUMNS,
+  listedRow,
+  type Row,
+  type Table,
+  tableBody,
+  withoutColumns,
+} from '../holdings/table-rows.ts';
+import { columnsOf, type TableOperation } from '../http/table-operation.ts';
+import { TABLE_OPERATIONS } from '../http/table-operations.ts';
 import { isObject } from '../json/untrusted.ts';
 import { parseRequestTime } from '../ledger/time.ts';
 import { Refusal } from '../refusal.ts';
@@ -26,7 +35,7 @@ import { createRankings } from '../views/read/server-answers.ts';
 import { openViewsStore } from '../views/read/views-store.ts';
 import { addressOf, type CliCommand, formOf, type Invocation, parseOption } from './command.ts';
 import { tableForPeople } from './table-for-people.ts';
-import { rowsForPeople } from './terminal.ts';
+import { rowsForPeople, safeJson } from './terminal.ts';
 
 /** The options that are parameters of a table: with the name of a value, and what the help says. */
 const OPTIONS: Readonly<Partial<Record<ParameterName, readonly [option: string, value: string, help: string]>>> = {
@@ -39,6 +48,8 @@ const OPTIONS: Readonly<Partial<Record<ParameterName, readonly [option: string, 
   by: ['by', 'AMOUNT', 'order by this amount: total, unlocked or locked (default: total)'],
   prefix: ['prefix', 'TEXT', 'only owners whose party id begins so'],
   kind: ['kind', 'KIND...', 'only movements of these kinds: in, out, lock, unlock'],
+  instrument_admin: ['instrument-admin', 'PARTY', 'admin of a token, with --instrument-id (default: the coin)'],
+  instrument_id: ['instrument-id', 'ID', 'id of a token, with --instrument-admin'],
   order: ['order', 'ORDER', 'newest first (desc) or oldest first (asc) (default: desc)'],
 };
 const PERIOD_OPTION = [
@@ -94,6 +105,13 @@ export const locksCommand = tableCommand('locks', {
   mayAskService: true,
 });
 
+export const instrumentsCommand = tableCommand('instruments', {
+  summary: 'List the coin and the tokens with their totals, or those of an owner, from the data directory or a service',
+  examples: ['holdfast instruments', 'holdfast instruments --owner alice::1220ab --at 2026-10-01T00:00:00Z --csv'],
+  mayAskService: true,
+  ofOwner: 'owner instruments',
+});
+
 export const snapshotsCommand: CliCommand = {
   usage: 'snapshots',
   summary: 'List the sealed snapshots, from the data directory',
@@ -113,25 +131,30 @@ export const snapshotsCommand: CliCommand = {
 
 /** A command that prints what an operation of /holdfast/v1 answers: of the data directory, or of a service. */
 function tableCommand(
-  table: TableName,
+  name: TableName,
   {
     summary,
     examples,
     mayAskService = false,
-  }: { readonly summary: string; readonly examples: readonly string[]; readonly mayAskService?: boolean },
+    ofOwner,
+  }: {
+    readonly summary: string;
+    readonly examples: readonly string[];
+    readonly mayAskService?: boolean;
+    /** The table where --owner is given, which is an option then. */
+    readonly ofOwner?: TableName;
+  },
 ): CliCommand {
-  const { parameters, paged } = TABLES[table];
-  const operation = TABLE_OPERATIONS.find((each) => each.table === table)!;
-  const columns = columnsOf(operation);
-  const isStatement = table === 'statement';
+  const { parameters: named, paged } = TABLES[ofOwner ?? name];
+  const isStatement = name === 'statement';
   return {
-    usage: table,
+    usage: name,
     summary,
     examples,
     addOptions(command) {
-      for (const name of parameters) {
+      for (const name of named) {
         const [option, value, help] = isStatement && name === 'every' ? PERIOD_OPTION : OPTIONS[name]!;
-        if (name === 'party') command.requiredOption(`--${option} <${value}>`, help);
+        if (name === 'party' && ofOwner === undefined) command.requiredOption(`--${option} <${value}>`, help);
         else command.option(`--${option} <${value}>`, help);
       }
       if (isStatement) command.option('--month <MONTH>', 'a calendar month in UTC, such as 2026-10, by day');
@@ -142,6 +165,10 @@ function tableCommand(
     run: async ({ options, config, terminal: { stdout, stderr, stopSignal } }) => {
       const form = formOf(options);
       const rowsMax = limitOf(options);
+      const table = ofOwner !== undefined && options.owner !== undefined ? ofOwner : name;
+      const operation = TABLE_OPERATIONS.find((each) => each.table === table)!;
+      const columns = columnsOf(operation);
+      const parameters: readonly ParameterName[] = TABLES[table].parameters;
       const given = parameters.map((name) => [name, parseOption(options, OPTIONS[name]![0], parameter(name, table))]);
       const query = { ...Object.fromEntries(given), ...monthOf(options), limit: 0, after: null };
       const question = { table, query } as unknown as TableQuestion & { readonly table: TableName };
@@ -153,7 +180,7 @@ function tableCommand(
       const pages = pagesOf(rowsMax, ask);
       if (form === 'csv') return await print(csvOf(pages, columns), stdout);
       const found = await joined(pages);
-      if (form === 'json') stdout.write(`${JSON.stringify(tableBody(found), null, 2)}\n`);
+      if (form === 'json') stdout.write(safeJson(tableBody(found)));
       else
         stdout.write(tableForPeople(table, { ...found, columns }, stdout.isTTY === true ? stdout.columns : undefined));
       if (form === 'people' && typeof found.next === 'string')
@@ -230,6 +257,10 @@ function askService(
       head,
       rowsName,
       rows: rows as readonly Row[],
+      csvWithout: [
+        'accounts',
+        ...((rows as readonly Row[]).some((row) => 'account_id' in row) ? [] : ['provider', 'account_id']),
+      ],
       ...(paged && { next: next as string | null }),
       fixed: false,
       about: [],
@@ -263,8 +294,8 @@ async function print(texts: AsyncIterable<string>, stdout: Writable): Promise<un
 
 async function* csvOf(pages: AsyncIterable<Table>, columns: readonly string[]): AsyncGenerator<string> {
   let header = true;
-  for await (const { rows } of pages) {
-    yield csvText(rows, { columns, header });
+  for await (const page of pages) {
+    yield csvText(page.rows, withoutColumns({ columns, header }, page));
     header = false;
   }
 }

@@ -16,8 +16,8 @@ interface Shown {
 /** Of the other tables all fields are shown. */
 const SHOWN: Readonly<Partial<Record<TableName, Shown>>> = {
   movements: {
-    columns: ['record_time', 'kind', 'change', 'total', 'with', 'update_id'],
-    leftOut: ['update_id', 'with'],
+    columns: ['record_time', 'provider', 'account_id', 'kind', 'change', 'total', 'with', 'update_id'],
+    leftOut: ['update_id', 'with', 'provider', 'account_id'],
     values: (row) => ({ change: row[CHANGE_FIELD[row.kind as MovementKind]], with: withText(row) }),
   },
   statement: {
@@ -47,8 +47,9 @@ const CHANGE_FIELD = {
 
 /** The other owner whose total the update changed most, and how many more there are; else where the coin came from or went. */
 function withText({ others, others_count: count, minted, burned }: Row): string {
-  const [first] = others as readonly { readonly party_id: string }[];
-  if (first !== undefined) return `${first.party_id}${Number(count) > 1 ? ` +${Number(count) - 1}` : ''}`;
+  const [first] = others as readonly { readonly party_id: string | null }[];
+  if (first !== undefined)
+    return `${first.party_id ?? '(no owner)'}${Number(count) > 1 ? ` +${Number(count) - 1}` : ''}`;
   const isSome = (amount: unknown): boolean => /[1-9]/.test(String(amount));
   return isSome(minted) ? '(minted)' : isSome(burned) ? '(burned)' : '';
 }
@@ -56,13 +57,14 @@ function withText({ others, others_count: count, minted, burned }: Row): string 
 /** Facts, and the rows below: whole, or as they fit a terminal of this many characters. */
 export function tableForPeople(
   name: TableName,
-  { head, columns, rows }: Pick<Table, 'head' | 'rows'> & Pick<CsvForm, 'columns'>,
+  { head, columns, rows, csvWithout = [] }: Pick<Table, 'head' | 'rows' | 'csvWithout'> & Pick<CsvForm, 'columns'>,
   width: number | undefined,
 ): string {
   const facts = Object.entries(head).filter(([, value]) => value !== null);
   const { values, ...shown } = SHOWN[name] ?? { columns, leftOut: [] };
+  const kept = shown.columns.filter((each) => !csvWithout.includes(each));
   const texts = values === undefined ? rows : rows.map((row) => ({ ...row, ...values(row) }));
-  return `${factLines(facts.map(factText), width)}\n\n${rowsForPeople(shown.columns, texts, { width, leftOut: shown.leftOut })}`;
+  return `${factLines(facts.map(factText), width)}\n\n${rowsForPeople(kept, texts, { width, leftOut: shown.leftOut })}`;
 }
 
 function factText([name, value]: readonly [string, unknown]): string {

@@ -75,7 +75,18 @@ interface Column {
   readonly texts: readonly string[];
 }
 
-const CUT_COLUMNS = ['party_id', 'with', 'holders', 'context', 'contract_id', 'update_id'];
+const CUT_COLUMNS = [
+  'admin',
+  'id',
+  'provider',
+  'account_id',
+  'party_id',
+  'with',
+  'holders',
+  'context',
+  'contract_id',
+  'update_id',
+];
 const CUT_CHARS_MIN = 10;
 
 /** The columns that fit a line, those of ids cut in the middle. Amounts are never cut, so that a line may still be too long. */

@@ -1,20 +1,20 @@
 import { formatTime } from '../ledger/time.ts';
 import type { HoldingsStore } from './facts.ts';
 import { HoldingsFault, requireFollowed } from './holdings-fault.ts';
+import { instrumentIn } from './instrument-answers.ts';
 import { findHistory, requireKept } from './movement-answers.ts';
 import type { UpdateHistory } from './movement-facts.ts';
 import type { BalancesQuery, TableQuery } from './table-question.ts';
 import { type Table, totalsFields } from './table-rows.ts';
 
 /** What an owner has at any time, or now. Rejects with a HoldingsFault. */
-export async function balanceTable(
-  { party, migration_id, at }: TableQuery<'balance'>,
-  store: HoldingsStore,
-): Promise<Table> {
-  const history = await findHistory(store, migration_id);
+export async function balanceTable(query: TableQuery<'balance'>, store: HoldingsStore): Promise<Table> {
+  const { party, migration_id, at } = query;
+  const instrument = instrumentIn(query);
+  const history = await findHistory(store, migration_id, instrument);
   const { migrationId, sealedTo } = history;
   if (at !== null) await requireTime(at, history, store);
-  const lookup = { kind: 'balance', migrationId, party, at: at === null ? null : Number(at) } as const;
+  const lookup = { kind: 'balance', migrationId, instrument, party, at: at === null ? null : Number(at) } as const;
   const balance = await store.facts(lookup);
   const { contracts, snapshot, movementsSinceSnapshot } = balance;
   const time = formatTime(balance.at);
@@ -61,7 +61,8 @@ export async function balancesTable(query: BalancesQuery, store: HoldingsStore):
   const [migrationId, untilNo, done] =
     after === null ? await firstPart(query, store) : (JSON.parse(after) as PartStart);
   const times = at.slice(done, done + Math.max(1, Math.floor(PART_ROWS / owners.length)));
-  const balances = await store.facts({ kind: 'balances', migrationId, at: times.map(Number), owners, untilNo });
+  const lookup = { kind: 'balances', migrationId, instrument: instrumentIn(query), at: times.map(Number) } as const;
+  const balances = await store.facts({ ...lookup, owners, untilNo });
   const answered = done + times.length;
   return {
     head: { migration_id: migrationId },
@@ -80,9 +81,10 @@ export async function balancesTable(query: BalancesQuery, store: HoldingsStore):
 /** The migration, the last update that counts, which is that of all parts, and how many times are answered. */
 type PartStart = readonly [migrationId: number, untilNo: number, done: number];
 
-async function firstPart({ migration_id, at, owners }: BalancesQuery, store: HoldingsStore): Promise<PartStart> {
+async function firstPart(query: BalancesQuery, store: HoldingsStore): Promise<PartStart> {
+  const { migration_id, at, owners } = query;
   await requireFollowed(store, owners);
-  const history = await findHistory(store, migration_id);
+  const history = await findHistory(store, migration_id, instrumentIn(query));
   for (const time of at) await requireTime(time, history, store);
   return [history.migrationId, history.lastUpdateNo, 0];
 }

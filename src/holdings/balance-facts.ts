@@ -1,4 +1,5 @@
 import type { Micros } from '../ledger/time.ts';
+import type { OfInstrument } from './instrument.ts';
 import type { Amounts } from './movement-facts.ts';
 
 /** The kinds of fact that balances and locks are answered from. */
@@ -9,7 +10,7 @@ export interface BalanceFactKinds {
   locks: { lookup: LocksLookup; facts: LocksFacts };
 }
 
-export interface BalanceLookup {
+export interface BalanceLookup extends OfInstrument {
   /** One with an update. */
   readonly migrationId: number;
   readonly party: string;
@@ -29,7 +30,7 @@ export interface BalanceFacts extends Amounts {
   readonly movementsSinceSnapshot: number | null;
 }
 
-export interface BalancesLookup extends Pick<BalanceLookup, 'migrationId'> {
+export interface BalancesLookup extends Pick<BalanceLookup, 'migrationId'>, OfInstrument {
   readonly at: readonly Micros[];
   readonly owners: readonly string[];
   /** The number of the last update that counts. */
@@ -51,7 +52,7 @@ export interface Lock {
 /** What locks are ordered by: when they expire, those that never do last; then the contract id (UTF-8 bytes). */
 export type LockPlace = Pick<Lock, 'contractId' | 'expiresAt'>;
 
-export interface LocksLookup {
+export interface LocksLookup extends OfInstrument {
   readonly migrationId: number;
   /** Of a snapshot. */
   readonly recordTime: Micros;

@@ -1,6 +1,7 @@
 import { parseInt64 } from '../json/exact-number.ts';
 import { formatTime, parseRequestTime } from '../ledger/time.ts';
 import type { Snapshot } from './facts.ts';
+import type { OfInstrument } from './instrument.ts';
 import type { MovementName, OwnersMovement } from './movement-facts.ts';
 
 const DIGEST_DIGITS = 8;
@@ -11,9 +12,11 @@ export function snapshotId({ migrationId, recordTime, digest }: Snapshot): strin
   return `${migrationId} ${formatTime(recordTime)}${digits}`;
 }
 
-/** The id of a movement's event: its migration, and its record time, update and party percent-encoded. */
-export function movementId({ migrationId, recordTime, updateId, party }: OwnersMovement): string {
-  return [String(migrationId), formatTime(recordTime), updateId, party].map(percentEncoded).join(' ');
+/** The id of a movement's event: its migration, record time, update and party, of a token its account and instrument too, percent-encoded. */
+export function movementId({ migrationId, recordTime, updateId, party, account, instrument }: OwnersMovement): string {
+  const ofToken = [account?.provider ?? '', account?.accountId ?? '', instrument?.admin ?? '', instrument?.id ?? ''];
+  const parts = [String(migrationId), formatTime(recordTime), updateId, party, ...(instrument ? ofToken : [])];
+  return parts.map(percentEncoded).join(' ');
 }
 
 /** Only unreserved characters stay (RFC 3986). */
@@ -27,12 +30,17 @@ export interface SnapshotName extends Pick<MovementName, 'migrationId' | 'record
 }
 
 /** Null for a text that no event can have as its id. */
-export function parseEventId(text: string): SnapshotName | MovementName | null {
+export function parseEventId(text: string): SnapshotName | (MovementName & OfInstrument) | null {
   const parts = text.split(' ');
-  const [migration, time, third = null, party] = parts.map(percentDecoded);
+  const [migration, time, third = null, party, ...token] = parts.map(percentDecoded);
   const [migrationId, recordTime] = [parseInt64(migration ?? ''), parseRequestTime(time ?? '')];
   if (migrationId === null || recordTime === null) return null;
   if (parts.length === 4) return third && party ? { migrationId, recordTime, updateId: third, party } : null;
+  if (parts.length === 8) {
+    const [provider, accountId, admin, id] = token as [string, string, string, string];
+    const name = { migrationId, recordTime, updateId: third!, party: party! };
+    return { ...name, account: { provider: provider || null, accountId }, instrument: { admin, id } };
+  }
   if (parts.length > 3 || (third !== null && !/^[0-9a-f]{8}$/.test(third))) return null;
   return { migrationId, recordTime, digits: third };
 }

@@ -1,21 +1,30 @@
 import type { Micros } from '../ledger/time.ts';
 import type { BalanceFactKinds } from './balance-facts.ts';
+import type { AccountName, InstrumentName, OfInstrument } from './instrument.ts';
 import type { MovementFactKinds } from './movement-facts.ts';
 import type { StateQuery, TimeQuery } from './question.ts';
 
-/** A sealed snapshot, with the supply. Amounts in 1e-10 units. */
-export interface Snapshot {
+/** What there is of an instrument. Amounts in 1e-10 units. */
+export interface Supply {
+  readonly contracts: number;
+  /** The parties that have some. */
+  readonly owners: number;
+  readonly unlocked: bigint;
+  readonly locked: bigint;
+}
+
+/** A sealed snapshot, with the supply of the coin. */
+export interface Snapshot extends Supply {
   readonly migrationId: number;
   readonly recordTime: Micros;
   /** Whether it was forced, at a time where the feed would not have sealed one. */
   readonly forced: boolean;
-  readonly contracts: number;
-  readonly owners: number;
-  readonly unlocked: bigint;
-  readonly locked: bigint;
   /** 64 hex digits each: docs/digest.md. Null where it was forced. */
   readonly changesDigest: string | null;
   readonly digest: string | null;
+  /** The same of all other instruments; null before their chain begins, too. */
+  readonly tokensChangesDigest: string | null;
+  readonly tokensDigest: string | null;
 }
 
 /**
@@ -67,7 +76,7 @@ export interface FollowedFacts {
   readonly others: readonly string[];
 }
 
-export interface OwnersLookup {
+export interface OwnersLookup extends OfInstrument {
   readonly snapshot: SnapshotChoice;
   readonly owners: readonly string[];
   /** The round to compute fees at; `lowest open`: of the mining rounds now open in the newest migration. Null: no fees. */
@@ -146,9 +155,18 @@ export interface TableFactKinds {
   'listed snapshots': { lookup: ListedSnapshotsLookup; facts: readonly Snapshot[] };
   changes: { lookup: ChangesLookup; facts: ChangesFacts };
   'listed owners': { lookup: ListedOwnersLookup; facts: readonly PartyTotals[] };
-  ranking: { lookup: SnapshotPlace; facts: Ranking };
+  ranking: { lookup: RankingLookup; facts: Ranking };
   /** In the order requested. */
-  'numbered owners': { lookup: SnapshotPlace & { owners: readonly number[] }; facts: readonly PartyTotals[] };
+  'numbered owners': { lookup: RankingLookup & { owners: readonly number[] }; facts: readonly PartyTotals[] };
+  /** What there is of an instrument at a snapshot, or before all of them (null); null where the migration does not know it. */
+  instrument: {
+    lookup: { migrationId: number; recordTime: Micros | null; instrument: InstrumentName };
+    facts: Supply | 'no tokens' | null;
+  };
+  instruments: { lookup: InstrumentsLookup; facts: readonly ListedInstrument[] };
+  'instruments of owner': { lookup: InstrumentsLookup & { party: string }; facts: readonly OwnedInstrument[] };
+  /** Of the holdings that cannot be read and are active now, by contract id (UTF-8 bytes). */
+  unreadable: { lookup: UnreadableLookup; facts: readonly Unreadable[] };
 }
 
 /** The kinds of fact that a stream is made of. Each is bounded by its question. */
@@ -197,6 +215,50 @@ export interface SnapshotPlace {
   readonly recordTime: Micros;
 }
 
+export type RankingLookup = SnapshotPlace & OfInstrument;
+
+/** Those of which something was held in a snapshot of the grid at or before that one, by admin and id (UTF-8 bytes). */
+export interface InstrumentsLookup extends SnapshotPlace {
+  /** That after which they begin; null: at the first. */
+  readonly after: InstrumentName | null;
+  readonly rows: number;
+}
+
+export interface ListedInstrument extends InstrumentName, Supply {
+  /** Whether this is what there is in all, or what the owners that a participant shows have. */
+  readonly scope: 'network' | 'followed';
+}
+
+/** What a party has in one account of an instrument. */
+export interface AccountTotals extends AccountName {
+  readonly unlocked: bigint;
+  readonly locked: bigint;
+}
+
+export const ACCOUNTS_MAX = 1_000;
+
+export interface OwnedInstrument extends InstrumentName, Totals {
+  /** The ACCOUNTS_MAX largest of those that had some up to then, by provider (null first) and id. */
+  readonly accounts: readonly AccountTotals[];
+  readonly accountsTotal: number;
+}
+
+interface UnreadableLookup {
+  readonly migrationId: number;
+  /** The contract id after which they begin; null: at the first. */
+  readonly after: string | null;
+  readonly rows: number;
+}
+
+/** A holding whose view cannot be read. */
+export interface Unreadable {
+  readonly contractId: string;
+  readonly templateId: string;
+  readonly reason: string;
+  /** Signatories and observers, in order. */
+  readonly stakeholders: readonly string[];
+}
+
 export type Order = 'asc' | 'desc';
 
 /** Of one migration, by record time. */
@@ -229,7 +291,7 @@ export interface PartyTotals extends Totals {
 }
 
 /** The snapshots of the grid in which an owner's totals differ from those of the snapshot of the grid before. */
-export interface ChangesLookup {
+export interface ChangesLookup extends OfInstrument {
   readonly migrationId: number;
   readonly party: string;
   /** Times of snapshots of the grid, both inclusive. */
@@ -239,7 +301,7 @@ export interface ChangesLookup {
   readonly rows: number;
 }
 
-export interface OwnersChangesLookup {
+export interface OwnersChangesLookup extends OfInstrument {
   readonly migrationId: number;
   readonly owners: readonly string[];
   /** Times of snapshots, on the grid or forced; both inclusive. */
@@ -261,7 +323,7 @@ export interface Change {
 }
 
 /** Those who had coin in a snapshot of the grid at or before that one, by the UTF-8 bytes of their party ids. */
-export interface ListedOwnersLookup extends SnapshotPlace {
+export interface ListedOwnersLookup extends SnapshotPlace, OfInstrument {
   readonly prefix: string;
   /** The party after which they begin; null: at the first. */
   readonly after: string | null;

@@ -11,6 +11,7 @@ export const FAULT_KINDS = {
   no_snapshot_after: 'missing',
   no_migration: 'missing',
   no_update: 'missing',
+  no_instrument: 'missing',
   /** A time at which the store has no balance, or from before movements were kept. */
   no_such_time: 'missing',
   /** The store in PostgreSQL keeps no movements. */

@@ -10,6 +10,7 @@ import {
 } from './balance-facts.ts';
 import type { HoldingsStore, Snapshot } from './facts.ts';
 import { unknownToken } from './holdings-fault.ts';
+import { instrumentIn, proofOf } from './instrument-answers.ts';
 import { DAY_US } from './statement.ts';
 import { type PageStart, pageOf, type TableQuery } from './table-question.ts';
 import type { Row, Table } from './table-rows.ts';
@@ -21,8 +22,9 @@ export async function locksTable(
   store: HoldingsStore,
 ): Promise<Table> {
   const { party, limit, after } = query;
-  const { migrationId, recordTime, digest } = snapshot;
-  const lookup = { kind: 'locks', migrationId, recordTime, party, rows: limit + 1 } as const;
+  const { migrationId, recordTime } = snapshot;
+  const instrument = instrumentIn(query);
+  const lookup = { kind: 'locks', migrationId, recordTime, instrument, party, rows: limit + 1 } as const;
   const { locks, unlocking } = await store.facts({ ...lookup, after: after === null ? null : placeOf(after) });
   const page = { table: 'locks', query, migrationId, snapshot: recordTime } as const;
   const nameOf = ({ expiresAt, contractId }: Lock): string => `${expiresAt ?? ''} ${contractId}`;
@@ -34,7 +36,7 @@ export async function locksTable(
     rowsName: 'locks',
     rows: rows.map((lock) => lockRow(lock, recordTime)),
     next,
-    snapshotDigest: digest,
+    snapshotDigest: proofOf(snapshot, instrument),
     fixed,
     about: [party, `migration ${migrationId}`, time],
   };

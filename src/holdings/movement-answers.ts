@@ -3,6 +3,8 @@ import { formatPeriodLength } from '../ledger/duration.ts';
 import { formatTime } from '../ledger/time.ts';
 import type { HoldingsStore } from './facts.ts';
 import { HoldingsFault, unknownToken } from './holdings-fault.ts';
+import type { InstrumentName } from './instrument.ts';
+import { instrumentIn, requireInstrument } from './instrument-answers.ts';
 import {
   type Movement,
   type MovementPlace,
@@ -14,7 +16,7 @@ import {
 } from './movement-facts.ts';
 import { DAY_US, periodEnds } from './statement.ts';
 import { type PageStart, pageOf, type TableQuery, type TableQuestion } from './table-question.ts';
-import { type Row, type Table, totalsFields } from './table-rows.ts';
+import { accountFields, instrumentFields, type Row, type Table, totalsFields } from './table-rows.ts';
 
 /** What moved of an owner, or of all owners, update by update. Rejects with a HoldingsFault. */
 export async function movementsTable(
@@ -23,11 +25,18 @@ export async function movementsTable(
 ): Promise<Table> {
   const { limit, after } = query;
   const { party, kind, order, min }: Partial<TableQuery<'movements'> & TableQuery<'all movements'>> = query;
-  const history = await findHistory(store, after?.migrationId ?? query.migration_id);
+  const instrument = instrumentIn(query);
+  const history = await findHistory(store, after?.migrationId ?? query.migration_id, instrument);
   const { migrationId } = history;
   const { from, to, fixed } = countedRange(history, query, after);
   const page = placeOf(after, history, fixed);
-  const about = { party: party ?? null, kinds: kind ?? null, min: min ?? 0n, order: order ?? 'desc' } as const;
+  const about = {
+    instrument,
+    party: party ?? null,
+    kinds: kind ?? null,
+    min: min ?? 0n,
+    order: order ?? 'desc',
+  } as const;
   const lookup = { kind: 'movements', migrationId, from, to, ...about, rows: limit + 1 } as const;
   const found = from > to ? [] : await store.facts({ ...lookup, after: page.after, untilNo: page.untilNo });
   const { rows, next } = pageOf(found, { table, query, migrationId, snapshot: to }, page.nameOf);
@@ -35,7 +44,8 @@ export async function movementsTable(
   return {
     head: { migration_id: migrationId, ...(!isOfAll && { party_id: party }), ...movementsSince(history) },
     rowsName: 'movements',
-    rows: rows.map((movement) => ({ ...(isOfAll && { party_id: movement.party }), ...movementRow(movement) })),
+    rows: rows.map((movement) => ({ ...(isOfAll && { party_id: movement.party || null }), ...movementRow(movement) })),
+    csvWithout: instrument === undefined ? ['provider', 'account_id'] : [],
     next,
     fixed,
     about: [...(isOfAll ? [] : [party]), `migration ${migrationId}`],
@@ -46,11 +56,12 @@ export async function movementsTable(
 export async function statementTable(query: TableQuery<'statement'>, store: HoldingsStore): Promise<Table> {
   const { party } = query;
   const every = query.every ?? DAY_US;
-  const history = await findHistory(store, query.migration_id);
+  const instrument = instrumentIn(query);
+  const history = await findHistory(store, query.migration_id, instrument);
   const { migrationId, lastUpdateNo: untilNo } = history;
   const { fixed, ...range } = countedRange(history, query);
   const ends = periodEnds(range, every);
-  const lookup = { kind: 'statement', migrationId, party, from: range.from, ends, untilNo } as const;
+  const lookup = { kind: 'statement', migrationId, instrument, party, from: range.from, ends, untilNo } as const;
   const periods = ends.length === 0 ? [] : await store.facts(lookup);
   const length = formatPeriodLength(every);
   return {
@@ -67,9 +78,16 @@ export const movementsSince = ({ movementsSince: time }: Pick<UpdateHistory, 'mo
 });
 
 /** The migration of a question: the newest with an update that is no import, unless one is named. */
-export async function findHistory(store: HoldingsStore, migrationId: bigint | null): Promise<UpdateHistory> {
+export async function findHistory(
+  store: HoldingsStore,
+  migrationId: bigint | null,
+  instrument: InstrumentName | undefined,
+): Promise<UpdateHistory> {
   const history = await store.facts({ kind: 'update history', migrationId });
-  if (history !== null) return history;
+  if (history !== null) {
+    if (instrument !== undefined) await requireInstrument(store, history.migrationId, instrument);
+    return history;
+  }
   const where = migrationId === null ? '' : ` in migration ${migrationId}`;
   throw new HoldingsFault('no_update', `No updates applied${where}`);
 }
@@ -129,12 +147,17 @@ function movementRow({ change, after, ...movement }: Movement): Row {
     record_time: formatTime(movement.recordTime),
     counted_at: formatTime(movement.countedAt),
     update_id: movement.updateId,
+    ...accountFields(movement.account),
     kind: movementKind(change),
     change_unlocked: formatAmount(change.unlocked),
     change_locked: formatAmount(change.locked),
     change_total: formatAmount(change.unlocked + change.locked),
     ...totalsFields(after),
-    others: others.map((other) => ({ party_id: other.party, change_total: formatAmount(other.change) })),
+    others: others.map((other) => ({
+      party_id: other.party || null,
+      ...accountFields(other.account),
+      change_total: formatAmount(other.change),
+    })),
     others_count: movement.othersCount,
     minted: supplyChange === null ? null : formatAmount(supplyChange > 0n ? supplyChange : 0n),
     burned: supplyChange === null ? null : formatAmount(supplyChange < 0n ? -supplyChange : 0n),
@@ -144,7 +167,8 @@ function movementRow({ change, after, ...movement }: Movement): Row {
 
 /** The data of a movement's event. */
 export function movementEvent(movement: OwnersMovement): Row {
-  return { migration_id: movement.migrationId, party_id: movement.party, ...movementRow(movement) };
+  const { migrationId, party } = movement;
+  return { migration_id: migrationId, party_id: party, ...instrumentFields(movement), ...movementRow(movement) };
 }
 
 function periodRow(period: Period): Row {

@@ -1,4 +1,5 @@
 import type { Micros } from '../ledger/time.ts';
+import type { AccountName, OfInstrument } from './instrument.ts';
 
 export const MOVEMENT_KINDS = ['in', 'out', 'lock', 'unlock'] as const;
 export type MovementKind = (typeof MOVEMENT_KINDS)[number];
@@ -26,21 +27,24 @@ export interface UpdateHistory {
   readonly store: string;
 }
 
-/** The net effect of one update on one owner. */
+/** The net effect of one update on one account; an owner of coin has one. */
 export interface Movement {
   /** The store's number of the update, in feed order. */
   readonly updateNo: number;
   readonly recordTime: Micros;
   readonly countedAt: Micros;
   readonly updateId: string;
+  /** Empty where the account has no owner. */
   readonly party: string;
-  /** Its place among those of its update, from 0: the largest changes first, then by party id (UTF-8 bytes). */
+  /** Of a token. */
+  readonly account?: AccountName;
+  /** Its place among those of its update, from 0: the largest changes first, then by party id, provider and account id (UTF-8 bytes). */
   readonly place: number;
   readonly change: Amounts;
   /** The balance after it. */
   readonly after: Amounts;
   /** The owners whose totals it changed, too, in their order; at most OTHERS_MAX of them. */
-  readonly others: readonly { readonly party: string; readonly change: bigint }[];
+  readonly others: readonly { readonly party: string; readonly account?: AccountName; readonly change: bigint }[];
   readonly othersCount: number;
   /** What the update added to the supply, negative where it took from it; null where not all owners are known. */
   readonly supplyChange: bigint | null;
@@ -79,7 +83,7 @@ export interface TimesBetween {
   readonly to: Micros;
 }
 
-export interface StatementLookup {
+export interface StatementLookup extends OfInstrument {
   readonly migrationId: number;
   readonly party: string;
   /** Exclusive: what counts then is in the first opening. */
@@ -104,7 +108,7 @@ export interface Period extends TimesBetween {
   readonly burned: bigint | null;
 }
 
-export interface MovementsLookup extends TimesBetween {
+export interface MovementsLookup extends TimesBetween, OfInstrument {
   readonly migrationId: number;
   /** Null: of all owners, for which the order is `desc`. */
   readonly party: string | null;
@@ -133,13 +137,13 @@ interface MovementStreamFactKinds {
   /** In the order of the updates; fewer than `rows` where these are all. */
   'movements of owners': { lookup: OwnersMovementsLookup; facts: readonly OwnersMovement[] };
   /** Null where there is no such movement. */
-  'movement place': { lookup: MovementName; facts: KnownMovement | null };
+  'movement place': { lookup: MovementName & OfInstrument; facts: KnownMovement | null };
 }
 
 /** A place in the order of movements. */
 export type MovementPlace = Pick<Movement, 'updateNo' | 'place'>;
 
-export interface OwnersMovementsLookup {
+export interface OwnersMovementsLookup extends OfInstrument {
   readonly owners: readonly string[];
   /** Where the first may be. */
   readonly from: MovementPlace;
@@ -148,7 +152,7 @@ export interface OwnersMovementsLookup {
   readonly rows: number;
 }
 
-export type OwnersMovement = Movement & { readonly migrationId: number };
+export type OwnersMovement = Movement & OfInstrument & { readonly migrationId: number };
 
 /** What names a movement on the ledger. Its record time may be of any year. */
 export interface MovementName {
@@ -156,6 +160,8 @@ export interface MovementName {
   readonly recordTime: bigint;
   readonly updateId: string;
   readonly party: string;
+  /** Of a token. */
+  readonly account?: AccountName;
 }
 
 export interface KnownMovement extends MovementPlace {

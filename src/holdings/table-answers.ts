@@ -4,10 +4,19 @@ import { formatTime, type Micros, parseLedgerTime } from '../ledger/time.ts';
 import { balancesTable, balanceTable } from './balance-answers.ts';
 import type { ChangesFacts, HoldingsStore, Order, SealedMigration, Snapshot } from './facts.ts';
 import { HoldingsFault, requireFollowed, snapshotFault, unknownToken } from './holdings-fault.ts';
+import {
+  instrumentIn,
+  instrumentsTable,
+  ownerInstrumentsTable,
+  proofOf,
+  requireInstrument,
+  unreadableTable,
+  withoutCoin,
+} from './instrument-answers.ts';
 import { locksTable } from './lock-answers.ts';
 import { movementsSince, movementsTable, statementTable } from './movement-answers.ts';
 import { type Grid, isPartial, multiplesWithin, pointsOver, requireMultiple } from './snapshot-grid.ts';
-import { type PageStart, pageOf, type TableQuery, type TableQuestion } from './table-question.ts';
+import { type Given, type PageStart, pageOf, type TableQuery, type TableQuestion } from './table-question.ts';
 import {
   changeRow,
   ownerRow,
@@ -20,8 +29,9 @@ import {
 } from './table-rows.ts';
 
 /** The requested table. Rejects with a HoldingsFault. */
-export async function answerTable(question: TableQuestion, store: HoldingsStore): Promise<Table> {
-  if ('from' in question.query) requireOrder(question.query);
+export async function answerTable(asked: TableQuestion, store: HoldingsStore): Promise<Table> {
+  if ('from' in asked.query) requireOrder(asked.query);
+  const question = await withoutCoin(asked, store);
   if ('party' in question.query) await requireFollowed(store, [question.query.party]);
   switch (question.table) {
     case 'snapshots':
@@ -45,6 +55,16 @@ export async function answerTable(question: TableQuestion, store: HoldingsStore)
       return statementTable(question.query, store);
     case 'locks':
       return locksTable(question.query, await findSnapshot(store, question.query, question.query.after), store);
+    case 'instruments':
+      return instrumentsTable(question.query, await findSnapshot(store, question.query, question.query.after), store);
+    case 'owner instruments':
+      return ownerInstrumentsTable(
+        question.query,
+        await findSnapshot(store, question.query, question.query.after),
+        store,
+      );
+    case 'unreadable':
+      return unreadableTable(question.query, store);
   }
 }
 
@@ -85,7 +105,15 @@ async function ownersTable(query: TableQuery<'owners'>, store: HoldingsStore): P
   const { prefix, limit, after } = query;
   const { snapshot, fixed } = await findSnapshot(store, query, after);
   const { migrationId, recordTime } = snapshot;
-  const lookup = { kind: 'listed owners', migrationId, recordTime, prefix: prefix ?? '', rows: limit + 1 } as const;
+  const instrument = instrumentIn(query);
+  const lookup = {
+    kind: 'listed owners',
+    migrationId,
+    recordTime,
+    instrument,
+    prefix: prefix ?? '',
+    rows: limit + 1,
+  } as const;
   const found = await store.facts({ ...lookup, after: after?.last ?? null });
   const page = { table: 'owners', query, migrationId, snapshot: recordTime } as const;
   const { rows, next } = pageOf(found, page, ({ party }) => party);
@@ -95,7 +123,7 @@ async function ownersTable(query: TableQuery<'owners'>, store: HoldingsStore): P
     rowsName: 'owners',
     rows: rows.map(ownerRow),
     next,
-    snapshotDigest: snapshot.digest,
+    snapshotDigest: proofOf(snapshot, instrument),
     fixed,
     about: [`migration ${migrationId}`, time],
   };
@@ -108,10 +136,13 @@ async function topTable(query: TableQuery<'top'>, store: HoldingsStore): Promise
   const { limit, after } = query;
   const by = query.by ?? 'total';
   const { snapshot, fixed } = await findSnapshot(store, query, after);
-  const { migrationId, recordTime, owners, unlocked, locked } = snapshot;
+  const { migrationId, recordTime } = snapshot;
+  const instrument = instrumentIn(query);
   if (after !== null && !RANK.test(after.last)) throw unknownToken(after);
   const skipped = Number(after?.last ?? 0);
-  const at = { migrationId, recordTime };
+  const at = { migrationId, recordTime, instrument };
+  const { owners, unlocked, locked } =
+    instrument === undefined ? snapshot : await requireInstrument(store, migrationId, instrument, recordTime);
   const ranked = (await store.facts({ kind: 'ranking', ...at }))[by];
   const found = [...ranked.subarray(skipped, skipped + limit + 1)];
   const token = { table: 'top', query, migrationId, snapshot: recordTime } as const;
@@ -124,7 +155,7 @@ async function topTable(query: TableQuery<'top'>, store: HoldingsStore): Promise
     rowsName: 'owners',
     rows: rows.map((owner, i) => rankedRow(owner, { rank: skipped + i + 1, by, supply })),
     next,
-    snapshotDigest: snapshot.digest,
+    snapshotDigest: proofOf(snapshot, instrument),
     fixed,
     about: ['by', by, `migration ${migrationId}`, time],
   };
@@ -133,15 +164,22 @@ async function topTable(query: TableQuery<'top'>, store: HoldingsStore): Promise
 /** An owner's totals at points in time, computed from the owner's changes, and at the last snapshot. */
 async function historyTable(query: TableQuery<'history'>, store: HoldingsStore): Promise<Table> {
   const { party, every } = query;
+  const instrument = instrumentIn(query);
   const migration = await findMigration(store, query, null);
   const { migrationId, periodUs } = migration;
   if (every !== null) requireMultiple(every, periodUs);
   const { fixed, ...range } = listedRange(migration, query, null);
   const end = { migrationId: BigInt(migrationId), recordTime: BigInt(range.to), match: 'at_or_before' } as const;
-  const { snapshot, owners } = await store.facts({ kind: 'owners', snapshot: end, owners: [party], round: null });
+  const { snapshot, owners } = await store.facts({
+    kind: 'owners',
+    snapshot: end,
+    owners: [party],
+    round: null,
+    instrument,
+  });
   const last = snapshot === null || snapshot.recordTime < range.from ? null : snapshot.recordTime;
   const points = pointsOver({ ...multiplesWithin(range, periodUs), last }, every);
-  const lookup = { kind: 'changes', migrationId, party, ...points, order: 'asc', rows: Infinity } as const;
+  const lookup = { kind: 'changes', migrationId, instrument, party, ...points, order: 'asc', rows: Infinity } as const;
   const rows = points.from > points.to ? [] : pointRows(points, await store.facts(lookup));
   if (isPartial(last, points)) rows.push(partialPointRow(last, owners[0]!));
   const step = formatDuration(points.step);
@@ -173,7 +211,9 @@ async function changesTable(query: TableQuery<'changes'>, store: HoldingsStore):
   const { migrationId, periodUs } = migration;
   const range = listedRange(migration, query, after);
   const grid = multiplesWithin(rangeAfter(range, order, after), periodUs);
-  const about = { kind: 'changes', migrationId, party, from: grid.from, to: grid.to, order, rows: limit + 1 } as const;
+  const instrument = instrumentIn(query);
+  const { from, to } = grid;
+  const about = { kind: 'changes', migrationId, instrument, party, from, to, order, rows: limit + 1 } as const;
   const changes = grid.from > grid.to ? [] : (await store.facts(about)).changes;
   const page = { table: 'changes', query, migrationId, snapshot: range.to } as const;
   const { rows, next } = pageOf(changes, page, ({ recordTime }) => formatTime(recordTime));
@@ -182,25 +222,29 @@ async function changesTable(query: TableQuery<'changes'>, store: HoldingsStore):
     rowsName: 'changes',
     rows: rows.map(changeRow),
     next,
-    snapshotDigest: range.fixed ? null : migration.newest.digest,
+    snapshotDigest: range.fixed ? null : proofOf(migration.newest, instrument),
     fixed: range.fixed,
     about: [party, `migration ${migrationId}`],
   };
 }
 
-interface OfMigration {
+interface OfMigration extends Partial<Given<'instrument_admin' | 'instrument_id'>> {
   readonly migration_id: bigint | null;
 }
 
 /** The migration of a question: the newest that has a snapshot, unless a page token or the request names one. */
 export async function findMigration(
   store: HoldingsStore,
-  { migration_id }: OfMigration,
+  query: OfMigration,
   after: PageStart | null,
 ): Promise<SealedMigration> {
-  const migrationId = after?.migrationId ?? migration_id;
+  const migrationId = after?.migrationId ?? query.migration_id;
   const found = await store.facts({ kind: 'migration', migrationId });
-  if (found !== null) return found;
+  if (found !== null) {
+    const instrument = instrumentIn(query);
+    if (instrument !== undefined) await requireInstrument(store, found.migrationId, instrument);
+    return found;
+  }
   throw new HoldingsFault(
     'no_snapshot_in',
     migrationId === null ? 'No snapshots found' : `No snapshots found in migration ${migrationId}`,

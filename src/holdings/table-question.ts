@@ -33,6 +33,9 @@ const PREFIX_CHARS_MAX = 255;
 const TIME_EXPECTED =
   'an RFC 3339 date-time with Z or an offset, in UTC within the years 0001-9999, such as 2025-02-14T15:00:00Z';
 
+const INSTRUMENT_ID_BYTES_MAX = 1_024;
+const INSTRUMENT_ID_EXPECTED = `text in UTF-8 of at most ${INSTRUMENT_ID_BYTES_MAX} bytes, percent-encoded in a query`;
+
 const itself = <Text extends string>(text: Text): Text => text;
 
 const time = (description: string): Parameter<bigint> => ({
@@ -71,6 +74,8 @@ interface Values {
   readonly kind: readonly MovementKind[];
   /** In 1e-10 units. */
   readonly min: bigint;
+  readonly instrument_admin: string;
+  readonly instrument_id: string;
 }
 
 export type ParameterName = keyof Values;
@@ -136,6 +141,20 @@ export const PARAMETERS: { readonly [Name in ParameterName]: Parameter<Values[Na
       'Only movements that changed a total by at least as much; with 0, or unless given, those of locks too.',
     schema: { type: 'string' },
   },
+  instrument_admin: {
+    parse: (text: string) => (isPartyId(text) ? text : null),
+    print: itself,
+    expected: PARTY_EXPECTED,
+    description: 'The admin of a token, with `instrument_id`; the coin unless both are given.',
+    schema: { type: 'string', maxLength: 255 },
+  },
+  instrument_id: {
+    parse: (text: string) => (text.isWellFormed() && Buffer.byteLength(text) <= INSTRUMENT_ID_BYTES_MAX ? text : null),
+    print: itself,
+    expected: INSTRUMENT_ID_EXPECTED,
+    description: `The id of a token, of at most ${INSTRUMENT_ID_BYTES_MAX} bytes, with \`instrument_admin\`.`,
+    schema: { type: 'string' },
+  },
 };
 
 const PERIOD_LENGTH: Parameter<PeriodLength> = {
@@ -160,6 +179,8 @@ export interface PageStart {
   readonly snapshot: bigint;
   /** The last row of the page before: its party, record time or rank. */
   readonly last: string;
+  /** The page before is of the coin, and this one names an instrument, which must be the coin then. */
+  readonly isOfCoin?: boolean;
 }
 
 interface Paged {
@@ -168,18 +189,24 @@ interface Paged {
   readonly after: PageStart | null;
 }
 
+/** The parameters that name an instrument. */
+export const INSTRUMENT = ['instrument_admin', 'instrument_id'] as const;
+
 /** The parameters of each table, and whether it has pages. */
 export const TABLES = {
   snapshots: { parameters: ['migration_id', 'from', 'to', 'every', 'order'], paged: true },
-  owners: { parameters: ['migration_id', 'record_time', 'prefix'], paged: true },
-  history: { parameters: ['party', 'migration_id', 'from', 'to', 'every'], paged: false },
-  changes: { parameters: ['party', 'migration_id', 'from', 'to', 'order'], paged: true },
-  top: { parameters: ['migration_id', 'record_time', 'by'], paged: true },
-  movements: { parameters: ['party', 'migration_id', 'from', 'to', 'kind', 'order'], paged: true },
-  balance: { parameters: ['party', 'migration_id', 'at'], paged: false },
-  statement: { parameters: ['party', 'migration_id', 'from', 'to', 'every'], paged: false },
-  'all movements': { parameters: ['migration_id', 'from', 'to', 'min'], paged: true },
-  locks: { parameters: ['party', 'migration_id', 'record_time'], paged: true },
+  owners: { parameters: ['migration_id', 'record_time', 'prefix', ...INSTRUMENT], paged: true },
+  history: { parameters: ['party', 'migration_id', 'from', 'to', 'every', ...INSTRUMENT], paged: false },
+  changes: { parameters: ['party', 'migration_id', 'from', 'to', 'order', ...INSTRUMENT], paged: true },
+  top: { parameters: ['migration_id', 'record_time', 'by', ...INSTRUMENT], paged: true },
+  movements: { parameters: ['party', 'migration_id', 'from', 'to', 'kind', 'order', ...INSTRUMENT], paged: true },
+  balance: { parameters: ['party', 'migration_id', 'at', ...INSTRUMENT], paged: false },
+  statement: { parameters: ['party', 'migration_id', 'from', 'to', 'every', ...INSTRUMENT], paged: false },
+  'all movements': { parameters: ['migration_id', 'from', 'to', 'min', ...INSTRUMENT], paged: true },
+  locks: { parameters: ['party', 'migration_id', 'record_time', ...INSTRUMENT], paged: true },
+  instruments: { parameters: ['migration_id', 'record_time'], paged: true },
+  'owner instruments': { parameters: ['party', 'migration_id', 'record_time'], paged: true },
+  unreadable: { parameters: ['migration_id'], paged: true },
 } as const satisfies Readonly<
   Record<string, { readonly parameters: readonly ParameterName[]; readonly paged: boolean }>
 >;
@@ -197,7 +224,7 @@ export type TableQuery<Name extends TableName> = {
 } & (OfTable<Name>['paged'] extends true ? Paged : unknown);
 
 /** What some owners have at some times: of any size, so it is answered in parts. */
-export interface BalancesQuery extends Given<'migration_id'> {
+export interface BalancesQuery extends Given<'migration_id' | 'instrument_admin' | 'instrument_id'> {
   /** Distinct, in the order asked, as are the owners. */
   readonly at: readonly bigint[];
   readonly owners: readonly string[];

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { formatAmount } from '../ledger/amount.ts';
 import { formatTime } from '../ledger/time.ts';
 import type { Change, OwnerFacts, PartyTotals, RankedBy, Snapshot, Totals } from './facts.ts';
+import type { AccountName, OfInstrument } from './instrument.ts';
 
 /** Rows with what applies to all of them. */
 export interface Table {
@@ -10,6 +11,8 @@ export interface Table {
   /** The name of the rows in the answer; null: the answer is the only row. */
   readonly rowsName: string | null;
   readonly rows: readonly Row[];
+  /** Columns that CSV does not have here. */
+  readonly csvWithout?: readonly string[];
   /** The token of the next page, null at the end; undefined where there are no pages. */
   readonly next?: string | null;
   /** The token of the next part of an answer that has no pages, null at the end; undefined where it is whole. */
@@ -35,7 +38,10 @@ export interface CsvForm {
 export type TableText = Readonly<ReturnType<typeof tableText>>;
 
 export function tableText(table: Table, name: string, form: TableForm) {
-  const text = form === 'json' || form === 'json rows' ? jsonText(table, form === 'json') : csvText(table.rows, form);
+  const text =
+    form === 'json' || form === 'json rows'
+      ? jsonText(table, form === 'json')
+      : csvText(table.rows, withoutColumns(form, table));
   return {
     text,
     next: table.next ?? table.rest ?? null,
@@ -61,15 +67,21 @@ function jsonText(table: Table, isFirst: boolean): string {
   return rest === undefined || rest === null ? text : text.slice(0, -']}'.length);
 }
 
+/** The columns that CSV has of a table. */
+export function withoutColumns({ columns, header }: CsvForm, { csvWithout = [] }: Pick<Table, 'csvWithout'>): CsvForm {
+  return { columns: columns.filter((name) => !csvWithout.includes(name)), header };
+}
+
 /** RFC 4180. */
 export function csvText(rows: readonly Row[], { columns, header }: CsvForm): string {
-  const lines = rows.map((row) => columns.map((name) => csvField(row[name])).join(','));
+  const lines = rows.map((row) => columns.map((name) => csvField(row[name], name)).join(','));
   return [...(header ? [columns.join(',')] : []), ...lines].map((line) => `${line}\r\n`).join('');
 }
 
 const QUOTED = /[",\r\n]/;
 
-function csvField(value: unknown): string {
+function csvField(value: unknown, name: string): string {
+  if (name === 'stakeholders') return (value as readonly string[]).join('|');
   const text = typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value ?? '');
   return QUOTED.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
@@ -87,6 +99,7 @@ export type Row = Readonly<Record<string, unknown>>;
 
 export function snapshotRow(snapshot: Snapshot): Row {
   const { recordTime, forced, owners, contracts, changesDigest, digest } = snapshot;
+  const { tokensChangesDigest, tokensDigest } = snapshot;
   return {
     record_time: formatTime(recordTime),
     forced,
@@ -95,6 +108,8 @@ export function snapshotRow(snapshot: Snapshot): Row {
     ...totalsFields(snapshot),
     changes_digest: changesDigest,
     digest,
+    tokens_changes_digest: tokensChangesDigest,
+    tokens_digest: tokensDigest,
   };
 }
 
@@ -110,6 +125,8 @@ export const LISTED_COLUMNS = [
   'total',
   'changes_digest',
   'digest',
+  'tokens_changes_digest',
+  'tokens_digest',
 ] as const;
 
 export function listedRow(snapshot: Snapshot): Row {
@@ -124,6 +141,11 @@ export function totalsFields({ unlocked, locked }: Pick<Totals, 'unlocked' | 'lo
     locked: formatAmount(locked),
     total: formatAmount(unlocked + locked),
   };
+}
+
+/** The account of a token; nothing for the coin. */
+export function accountFields(account: AccountName | undefined): Row {
+  return account === undefined ? {} : { provider: account.provider, account_id: account.accountId };
 }
 
 export function ownerRow(owner: PartyTotals): Row {
@@ -170,6 +192,14 @@ export function snapshotEvent(snapshot: Snapshot, { skipped }: { readonly skippe
   return { migration_id: snapshot.migrationId, ...snapshotRow(snapshot), ...(skipped ? { skipped } : {}) };
 }
 
-export function ownerEvent(migrationId: number, party: string, change: Change): Row {
-  return { migration_id: migrationId, party_id: party, ...changeRow(change) };
+/** The instrument of an event; nothing for the coin. */
+export function instrumentFields({ instrument }: OfInstrument): Row {
+  return instrument === undefined ? {} : { instrument_admin: instrument.admin, instrument_id: instrument.id };
+}
+
+export function ownerEvent(
+  { migrationId, party, ...of }: { readonly migrationId: number; readonly party: string } & OfInstrument,
+  change: Change,
+): Row {
+  return { migration_id: migrationId, party_id: party, ...instrumentFields(of), ...changeRow(change) };
 }

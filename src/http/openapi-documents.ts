@@ -15,7 +15,8 @@ import {
 import { SERVICE_OPERATIONS } from './service-operations.ts';
 import { STREAM_DOCUMENT, STREAM_OF_MANY_OPERATION, STREAM_OPERATION } from './stream-requests.ts';
 import { STREAM_EVENTS } from './streams.ts';
-import { balances, TABLE_OPERATIONS, type TableOperation } from './table-operations.ts';
+import type { TableOperation } from './table-operation.ts';
+import { balances, TABLE_OPERATIONS } from './table-operations.ts';
 import type { PathParameter, QueryParameter } from './users-area-request.ts';
 import { USERS_OPERATIONS, type UsersOperation, VERSION_OPERATION } from './users-operations.ts';
 import type { ServedDocument } from './web-pages.ts';
@@ -139,7 +140,7 @@ const BODY_FAULTS = { 413: 'The body is larger than the limit.', 415: 'The body 
 
 const TABLE_FAULTS = {
   400: 'A parameter is wrong, unknown or given twice; the message names it.',
-  404: 'No such snapshot or update, or nothing is kept of that time.',
+  404: 'No such snapshot, update or instrument, or nothing is kept of that time.',
   503: 'The read took longer than its time limit, or too many bytes of answers wait for slow clients.',
 };
 
@@ -199,7 +200,7 @@ export const DOCUMENTS: Readonly<
   ledger: { name: 'Ledger', create: createUsersDocument },
 };
 
-const DESCRIPTION = `Coin totals per owner at every snapshot of a ledger. Wire-compatible with the holdings operations of Splice Scan;
+const DESCRIPTION = `Totals of coin and tokens per owner at every snapshot of a ledger. Wire-compatible with the holdings operations of Splice Scan;
 served at the root and under /api/scan, and those of a validator's scan-proxy under its paths too. What lies under /holdfast/v1 is our own: balances over time, the largest holders and the
 supply, as JSON or CSV; its paths are at the root only. Amounts are strings with exactly ten decimals. Integers of 64 bits are JSON numbers
 and keep all their digits: read them with a parser that does too. At most ${OWNERS_MAX_DEFAULT} owners in one request unless the
@@ -239,7 +240,8 @@ export function servedDocuments({
 
 /** The newest snapshot and its largest owner; those of the story where there is none, or it cannot be read now. */
 async function newestExample(answers: Answers): Promise<ExampleValues> {
-  const query = { migration_id: null, record_time: null, by: null, limit: 1, after: null };
+  const coin = { instrument_admin: null, instrument_id: null };
+  const query = { migration_id: null, record_time: null, by: null, ...coin, limit: 1, after: null };
   try {
     const { text } = await answers.table({ table: 'top', query }, 'json', () => undefined);
     const { migration_id, record_time, owners } = JSON.parse(text);

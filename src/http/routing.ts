@@ -40,7 +40,9 @@ export function throwAsHttpFault(error: unknown): never {
   if (!(error instanceof HoldingsFault)) throw error;
   // A read that took too long would take as long again; the others may pass by themselves.
   const passes = error.code === 'not_begun' || error.code === 'store_unavailable';
-  throw new HttpFault(STATUS[FAULT_KINDS[error.code]], error.message, passes ? { 'Retry-After': '10' } : {});
+  // An instrument that is not known yet may be soon.
+  const headers: Headers = error.code === 'no_instrument' ? { 'Cache-Control': 'no-store' } : {};
+  throw new HttpFault(STATUS[FAULT_KINDS[error.code]], error.message, passes ? { 'Retry-After': '10' } : headers);
 }
 
 const JSON_HEADERS = { 'Content-Type': 'application/json' };

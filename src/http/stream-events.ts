@@ -1,6 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
 import { hasDigits, parseEventId, snapshotId } from '../holdings/event-ids.ts';
 import type { HoldingsStore, SealedSnapshot } from '../holdings/facts.ts';
+import type { InstrumentName } from '../holdings/instrument.ts';
 import type { MovementPlace } from '../holdings/movement-facts.ts';
 import { ownerEvent, snapshotEvent } from '../holdings/table-rows.ts';
 import { eventText } from './event-text.ts';
@@ -9,6 +11,8 @@ import type { MovementEvents } from './stream-movements.ts';
 export interface StreamRequest {
   /** Each once, in the order given. */
   readonly owners: readonly string[];
+  /** Of which the changes and movements are; undefined: the coin. */
+  readonly instrument: InstrumentName | undefined;
   /** What is sent of the owners. */
   readonly events: ReadonlySet<'movements' | 'snapshots'>;
   /** The id of the last event that the client had, as it gave it; null for a client that begins. */
@@ -48,7 +52,7 @@ const TEXT_CHARS = 64 * 1024;
 export type StreamPosition = ReturnType<typeof createPosition>;
 
 export function createPosition(
-  { owners, events, lastEventId }: StreamRequest,
+  { owners, instrument, events, lastEventId }: StreamRequest,
   {
     store,
     movements,
@@ -79,7 +83,7 @@ export function createPosition(
   /** Null where the client must be reset. */
   async function resumePoint(): Promise<ResumePoint | 'not reached' | null> {
     const id = parseEventId(lastEventId!);
-    if (id === null) return null;
+    if (id === null || ('updateId' in id && !isDeepStrictEqual(id.instrument, instrument))) return null;
     // Before it is looked for: it may come in between.
     const isPassed = await store.facts({ kind: 'time passed', ...id });
     if ('updateId' in id) {
@@ -148,10 +152,10 @@ export function createPosition(
     for (let at = 0; at < owners.length; at += OWNERS_AT_ONCE) {
       await nextTurn();
       const some = owners.slice(at, at + OWNERS_AT_ONCE);
-      const about = { migrationId, owners: some, from: recordTime, to: recordTime };
+      const about = { migrationId, instrument, owners: some, from: recordTime, to: recordTime };
       const found = await store.facts({ kind: 'changes of owners', ...about });
       const texts = found.flatMap((ofOwner, i) =>
-        ofOwner.map((change) => eventText('owner', ownerEvent(migrationId, some[i]!, change))),
+        ofOwner.map((change) => eventText('owner', ownerEvent({ migrationId, party: some[i]!, instrument }, change))),
       );
       if (texts.length > 0) yield texts.join('');
     }

@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { getOrMake } from '../get-or-make.ts';
 import { movementId } from '../holdings/event-ids.ts';
 import type { HoldingsStore } from '../holdings/facts.ts';
+import type { OfInstrument } from '../holdings/instrument.ts';
 import { movementEvent } from '../holdings/movement-answers.ts';
 import type { MovementPlace, OwnersMovement } from '../holdings/movement-facts.ts';
 import { eventText } from './event-text.ts';
@@ -23,9 +24,17 @@ interface Watcher {
   readonly onMoved: () => void;
 }
 
+/** Whose movements a stream is of, and of which instrument. */
+type OwnersOf = OfInstrument & { readonly owners: readonly string[] };
+
+/** The streams of an instrument, by their owners. */
+interface Watched extends OfInstrument {
+  readonly watchers: Map<string, Set<Watcher>>;
+}
+
 /** The movements of all streams' owners, each read once while its streams keep up. */
 export function createMovementWatch(store: HoldingsStore) {
-  const watchers = new Map<string, Set<Watcher>>();
+  const watched = new Map<string, Watched>();
   let streams = 0;
   let lookedTo = 0;
   /** Those that were opened while movements are read: not for them. */
@@ -36,13 +45,21 @@ export function createMovementWatch(store: HoldingsStore) {
     const late = new Set<Watcher>();
     opened = late;
     const { to, owners } = await store.facts({ kind: 'moved owners', after: lookedTo, until: updateNo });
-    const watched = owners.filter((owner) => watchers.has(owner));
+    for (const each of [...watched.values()]) await readAhead(each, owners, to);
+    for (const watcher of late) watcher.aheadFrom = to;
+    opened = null;
+    lookedTo = to;
+  }
+
+  /** Of these owners, which moved something in the updates up to one. */
+  async function readAhead({ instrument, watchers }: Watched, moved: readonly string[], until: number): Promise<void> {
+    const owners = moved.filter((owner) => watchers.has(owner));
     let from: MovementPlace = { updateNo: lookedTo + 1, place: 0 };
-    for (let isMore = watched.length > 0; isMore; ) {
+    for (let isMore = owners.length > 0; isMore; ) {
       const rows = MOVEMENTS_OF_ALL_AT_ONCE;
-      const page = await store.facts({ kind: 'movements of owners', owners: watched, from, until: to, rows });
+      const page = await store.facts({ kind: 'movements of owners', instrument, owners, from, until, rows });
       for (const movement of page) {
-        const watching = [...(watchers.get(movement.party) ?? [])].filter((each) => !late.has(each));
+        const watching = [...(watchers.get(movement.party) ?? [])].filter((each) => !opened?.has(each));
         if (watching.length === 0) continue;
         const next = textOf(movement);
         for (const watcher of watching) add(watcher, next);
@@ -51,9 +68,6 @@ export function createMovementWatch(store: HoldingsStore) {
       if (isMore) from = behind(page.at(-1)!);
       await nextTurn();
     }
-    for (const watcher of late) watcher.aheadFrom = to;
-    opened = null;
-    lookedTo = to;
   }
 
   /** A stream that does not keep up reads by itself what waited for it. */
@@ -78,10 +92,12 @@ export function createMovementWatch(store: HoldingsStore) {
       lookedTo = Math.max(lookedTo, updateNo);
     },
     /** The movements of a stream's owners; `onMoved` is called when one has moved. */
-    open(owners: readonly string[], onMoved: () => void) {
+    open({ owners, instrument }: OwnersOf, onMoved: () => void) {
       const watcher: Watcher = { ahead: [], aheadFrom: lookedTo, onMoved };
       streams += 1;
       opened?.add(watcher);
+      const key = JSON.stringify([instrument?.admin, instrument?.id]);
+      const { watchers } = getOrMake(watched, key, () => ({ instrument, watchers: new Map() }));
       for (const owner of owners) getOrMake(watchers, owner, () => new Set()).add(watcher);
       const close = (): void => {
         streams -= 1;
@@ -90,8 +106,9 @@ export function createMovementWatch(store: HoldingsStore) {
           others.delete(watcher);
           if (others.size === 0) watchers.delete(owner);
         }
+        if (watchers.size === 0 && watched.get(key)?.watchers === watchers) watched.delete(key);
       };
-      return { ...createMovementEvents(owners, { store, watcher, lookedTo: () => lookedTo }), close };
+      return { ...createMovementEvents({ owners, instrument }, { store, watcher, lookedTo: () => lookedTo }), close };
     },
   };
 }
@@ -100,7 +117,7 @@ export type MovementEvents = ReturnType<typeof createMovementEvents>;
 
 /** The events of owners' movements in order, from a place on. */
 function createMovementEvents(
-  owners: readonly string[],
+  of: OwnersOf,
   { store, watcher, lookedTo }: { store: HoldingsStore; watcher: Watcher; lookedTo: () => number },
 ) {
   /** Where the next one may be. */
@@ -110,7 +127,7 @@ function createMovementEvents(
   /** The next movements where nothing was read ahead; those up to `until` at the most. */
   async function readPage(until: number): Promise<void> {
     const rows = MOVEMENTS_AT_ONCE;
-    const found = await store.facts({ kind: 'movements of owners', owners, from, until, rows });
+    const found = await store.facts({ kind: 'movements of owners', ...of, from, until, rows });
     page = found.map(textOf);
     from = found.length === rows ? behind(found.at(-1)!) : { updateNo: until + 1, place: 0 };
   }

@@ -1,13 +1,15 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context } from 'hono';
-import { PARAMETERS } from '../holdings/table-question.ts';
+import type { InstrumentName } from '../holdings/instrument.ts';
+import { instrumentIn } from '../holdings/instrument-answers.ts';
+import { INSTRUMENT, PARAMETERS } from '../holdings/table-question.ts';
 import { isObject } from '../json/untrusted.ts';
 import type { OperationFacts } from './json-operation.ts';
 import { readJsonBody } from './json-request.ts';
-import { type Cors, HttpFault, type Route, wrongValue } from './routing.ts';
+import { type Cors, HttpFault, type Route, throwAsHttpFault, wrongValue } from './routing.ts';
 import type { StreamRequest } from './stream-events.ts';
 import { STREAM_LIMITS, type Streams } from './streams.ts';
-import { textsOf } from './table-routes.ts';
+import { queryOf, textsOf } from './table-routes.ts';
 
 const PATH = '/holdfast/v1/stream';
 
@@ -36,9 +38,9 @@ export interface StreamDeps {
 const HEADERS = { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' };
 
 export function streamRoutes({ streams, clientAddress, limits }: StreamDeps, cors: Cors): readonly Route[] {
-  const answer = async (c: Context, request: StreamRequest): Promise<Response> => {
+  const answer = async (c: Context, asked: StreamRequest): Promise<Response> => {
     const client = clientAddress(c);
-    await streams.lookFor(request);
+    const request = await streams.lookFor(asked);
     streams.requireRoom(client);
     const headers = { ...cors.headers(c), ...HEADERS };
     if (c.req.method === 'HEAD') return new Response(null, { headers });
@@ -58,15 +60,20 @@ const STREAM_EVENTS_ASKED = ['snapshots', 'movements', 'movements,snapshots', 's
 
 /** Reads a request strictly, as those of the tables are. Throws a 400 that names the parameter. */
 function readQuery(c: Context): StreamRequest {
-  const query = new URL(c.req.url).searchParams;
-  const texts = textsOf(['owner', 'events', 'last_event_id'], query, 'owner');
+  const query = queryOf(c.req.url);
+  const texts = textsOf(['owner', 'events', 'last_event_id', ...INSTRUMENT], query, 'owner');
   const owners = query.getAll('owner');
   const { ownersMax } = STREAM_LIMITS;
   if (owners.length > ownersMax)
     throw new HttpFault(400, `owner: given ${owners.length} times, expected at most ${ownersMax}`);
   return requestOf(
     c,
-    { owners, asked: texts.get('events') ?? null, id: texts.get('last_event_id') ?? null },
+    {
+      owners,
+      asked: texts.get('events') ?? null,
+      id: texts.get('last_event_id') ?? null,
+      instrument: { instrument_admin: texts.get('instrument_admin'), instrument_id: texts.get('instrument_id') },
+    },
     () => 'owner',
   );
 }
@@ -77,20 +84,32 @@ async function readBody(c: Context, bytesMax: number): Promise<StreamRequest> {
     throw wrongValue(name, text, 'no parameter, only fields of the body');
   const body = await readJsonBody(c, bytesMax);
   if (!isObject(body)) throw wrongValue('body', body, 'a JSON object');
-  const { owners = [], events = null, last_event_id: id = '', ...others } = body;
+  const { owners = [], events = null, last_event_id: id = '', ...rest } = body;
+  const { instrument_admin, instrument_id, ...others } = rest;
   for (const [name, value] of Object.entries(others))
-    throw wrongValue(name, value, 'no such field, only owners, events, last_event_id');
+    throw wrongValue(name, value, `no such field, only owners, events, last_event_id, ${INSTRUMENT.join(', ')}`);
   const { bodyOwnersMax } = STREAM_LIMITS;
   if (!Array.isArray(owners)) throw wrongValue('owners', owners, 'a list of party ids');
   if (owners.length > bodyOwnersMax)
     throw new HttpFault(400, `owners: given ${owners.length}, expected at most ${bodyOwnersMax}`);
   if (id !== null && typeof id !== 'string') throw wrongValue('last_event_id', id, 'the id of an event');
-  return requestOf(c, { owners, asked: events, id }, (at) => `owners[${at}]`);
+  const instrument = { instrument_admin, instrument_id };
+  return requestOf(c, { owners, asked: events, id, instrument }, (at) => `owners[${at}]`);
 }
 
 function requestOf(
   c: Context,
-  { owners, asked, id }: { owners: readonly unknown[]; asked: unknown; id: string | null },
+  {
+    owners,
+    asked,
+    id,
+    instrument,
+  }: {
+    owners: readonly unknown[];
+    asked: unknown;
+    id: string | null;
+    instrument: Readonly<Record<(typeof INSTRUMENT)[number], unknown>>;
+  },
   ownerName: (at: number) => string,
 ): StreamRequest {
   const { parse, expected } = PARAMETERS.party;
@@ -99,19 +118,40 @@ function requestOf(
     if (party === null) throw wrongValue(ownerName(at), owner, expected);
     return party;
   });
-  const named = STREAM_EVENTS_ASKED.find((each) => each === (asked ?? STREAM_EVENTS_ASKED[0]));
-  if (named === undefined) throw wrongValue('events', asked, STREAM_EVENTS_ASKED.slice(0, 3).join(' or '));
-  const events = new Set(named.split(',')) as StreamRequest['events'];
+  const kinds = STREAM_EVENTS_ASKED.find((each) => each === (asked ?? STREAM_EVENTS_ASKED[0]));
+  if (kinds === undefined) throw wrongValue('events', asked, STREAM_EVENTS_ASKED.slice(0, 3).join(' or '));
+  const events = new Set(kinds.split(',')) as StreamRequest['events'];
   if (events.has('movements') && parties.length === 0)
     throw wrongValue('events', asked, 'an owner whose movements to send');
   // A client without one may send an empty id, as the standard has it.
-  return { owners: [...new Set(parties)], events, lastEventId: c.req.header('last-event-id') || id || null };
+  const [admin, name] = INSTRUMENT.map((each) => {
+    const text = instrument[each] ?? null;
+    const value = typeof text === 'string' ? PARAMETERS[each].parse(text) : null;
+    if (text !== null && value === null) throw wrongValue(each, text, PARAMETERS[each].expected);
+    return value;
+  });
+  const of = instrumentOrFault({ instrument_admin: admin!, instrument_id: name! });
+  return {
+    owners: [...new Set(parties)],
+    instrument: of,
+    events,
+    lastEventId: c.req.header('last-event-id') || id || null,
+  };
+}
+
+function instrumentOrFault(given: Parameters<typeof instrumentIn>[0]): InstrumentName | undefined {
+  try {
+    return instrumentIn(given);
+  } catch (error) {
+    return throwAsHttpFault(error);
+  }
 }
 
 const DESCRIPTION = `\`status\` first and on each change, then \`snapshot\` for each one sealed, its \`id\` the migration id, the record
 time and the first digits of the digest. With \`events=snapshots\` an \`owner\` is before it for each owner asked for that changed in it.
 With \`events=movements\` a \`movement\` comes for each as soon as its update is applied, before the snapshot that holds it; none is left
-out. Its \`id\` is the migration id, record time, update id and party id, each percent-encoded. \`reset\` has the newest snapshot, where
+out. Its \`id\` is the migration id, record time, update id and party id, of a token also
+provider, account id, admin and instrument id, each percent-encoded. A stream is of one instrument; one not known yet may come. \`reset\` has the newest snapshot, where
 the client cannot be sent all since its last id. A comment comes after 15 s without an event.`;
 
 const ID = {
@@ -125,23 +165,35 @@ const ownersOf = (maxItems: number) => ({ type: 'array', items: PARAMETERS.party
 const EVENTS = { type: 'string', enum: STREAM_EVENTS_ASKED, default: STREAM_EVENTS_ASKED[0] };
 const OWNER = 'An owner whose changes or movements are sent; may be given several times.';
 
+const INSTRUMENT_SCHEMAS = Object.fromEntries(INSTRUMENT.map((name) => [name, PARAMETERS[name].schema]));
+
 /** What the OpenAPI document says of both operations: the query of the one, the body of the other. */
 export const STREAM_DOCUMENT = {
   description: DESCRIPTION.replaceAll('\n', ' '),
   parameters: [
     { name: 'owner', in: 'query', required: false, description: OWNER, schema: ownersOf(STREAM_LIMITS.ownersMax) },
     { name: 'events', in: 'query', required: false, description: 'What is sent of the owners.', schema: EVENTS },
+    ...INSTRUMENT.map((name) => {
+      const { description, schema } = PARAMETERS[name];
+      return { name, in: 'query', required: false, description, schema };
+    }),
     { name: 'last_event_id', in: 'query', ...ID },
     { name: 'Last-Event-ID', in: 'header', ...ID },
   ],
   body: {
     type: 'object',
-    properties: { owners: ownersOf(STREAM_LIMITS.bodyOwnersMax), events: EVENTS, last_event_id: ID.schema },
+    properties: {
+      owners: ownersOf(STREAM_LIMITS.bodyOwnersMax),
+      events: EVENTS,
+      last_event_id: ID.schema,
+      ...INSTRUMENT_SCHEMAS,
+    },
     required: [],
     additionalProperties: false,
   },
   faults: {
     400: 'A parameter or field is wrong, unknown or given twice; the message names it.',
+    404: 'This store or directory has no tokens.',
     501: 'This store keeps no movements.',
     503: 'Too many streams are open, in all or of one address; `Retry-After` says when to try again.',
   },

@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import { z } from 'zod';
 import type { HoldingsStore } from '../holdings/facts.ts';
 import { requireFollowed } from '../holdings/holdings-fault.ts';
+import { streamedToken } from '../holdings/instrument-answers.ts';
 import { COMMENT, eventText } from './event-text.ts';
 import { int64, party } from './holdings-fields.ts';
 import { HttpFault, throwAsHttpFault } from './routing.ts';
@@ -39,8 +40,13 @@ export type StreamLimits = Readonly<typeof STREAM_LIMITS>;
 const migration = { migration_id: int64('The migration of the snapshot.', 4) };
 const row = snapshots.answer.shape.snapshots.element.shape;
 
+const instrumentOfEvent = {
+  instrument_admin: party.optional().meta({ description: 'Where the stream is of a token.' }),
+  instrument_id: z.string().optional(),
+};
+
 const OWNER_EVENT = z
-  .strictObject({ ...migration, party_id: party, ...changes.answer.shape.changes.element.shape })
+  .strictObject({ ...migration, party_id: party, ...instrumentOfEvent, ...changes.answer.shape.changes.element.shape })
   .meta({ id: 'OwnerEvent' });
 
 const SNAPSHOT_EVENT = z
@@ -54,7 +60,12 @@ const SNAPSHOT_EVENT = z
   .meta({ id: 'SnapshotEvent' });
 
 const MOVEMENT_EVENT = z
-  .strictObject({ migration_id: int64('The migration of the update.', 4), party_id: party, ...movementAnswer.shape })
+  .strictObject({
+    migration_id: int64('The migration of the update.', 4),
+    party_id: party,
+    ...instrumentOfEvent,
+    ...movementAnswer.shape,
+  })
   .meta({ id: 'MovementEvent' });
 
 /** The data of the event `status`. */
@@ -201,10 +212,13 @@ export function createStreams({
   }
 
   return {
-    /** Looks for what is new now. Rejects with an HttpFault where an owner is not followed, or the views cannot be read. */
-    async lookFor({ owners, events }: StreamRequest): Promise<void> {
+    /** Looks for what is new now; returns the request, without an instrument where it is of the coin. Rejects with an HttpFault where an owner is not followed, or the views cannot be read. */
+    async lookFor(request: StreamRequest): Promise<StreamRequest> {
+      const { owners, events } = request;
       if (owners.length > 0) await requireFollowed(store, owners).catch(throwAsHttpFault);
+      const instrument = await streamedToken(request.instrument, store).catch(throwAsHttpFault);
       await look(events.has('movements')).catch(throwAsHttpFault);
+      return { ...request, instrument };
     },
     /** Looks for movements now, because something was committed, unless it was done a moment ago. */
     wake(): void {
@@ -224,7 +238,7 @@ export function createStreams({
     /** Begins to send what there was at the last look; the head of the answer is sent already. */
     open(request: StreamRequest, response: ServerResponse, client: string): void {
       const onNews = (): void => queued(stream);
-      const movements = request.events.has('movements') ? watch.open(request.owners, onNews) : null;
+      const movements = request.events.has('movements') ? watch.open(request, onNews) : null;
       const position = createPosition(request, { store, movements, limits });
       const stream: Stream = createStream(response, client, { position, limits, onTaken: onNews });
       streams.add(stream);

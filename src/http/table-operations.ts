@@ -1,68 +1,22 @@
 import { z } from 'zod';
 import { BALANCE_OWNERS_MAX, BALANCE_TIMES_MAX } from '../holdings/balance-answers.ts';
 import { MOVEMENT_KINDS } from '../holdings/movement-facts.ts';
-import type { TableQuestion } from '../holdings/table-question.ts';
+import { amount, givenInt64, givenParty, givenTime, listOf, party, snapshot, time, totals } from './holdings-fields.ts';
+import { givenInstrument, instruments, ownerInstruments, unreadable } from './instrument-operations.ts';
+import { type ExampleValues, optional } from './json-operation.ts';
 import {
-  amount,
-  givenInt64,
-  givenParty,
-  givenTime,
-  int64,
-  listOf,
-  party,
-  snapshot,
-  time,
-  totals,
-} from './holdings-fields.ts';
-import { type ExampleValues, type OperationFacts, optional } from './json-operation.ts';
-
-/** An operation that answers with a table. The area's other one is the stream. */
-export interface TableOperation extends OperationFacts {
-  /** It determines the parameters of a GET. */
-  readonly table: TableQuestion['table'];
-  /** What a POST has in its body. */
-  readonly request?: ReturnType<typeof balancesRequest>;
-  /** The answer in JSON. The `id` in its meta is its name in the document. */
-  readonly answer: z.ZodObject;
-}
-
-/** `schema`: the name of the answer in the document. */
-function tableOperation<Shape extends z.ZodRawShape>({
-  schema,
-  answer,
-  ...facts
-}: Omit<TableOperation, 'method' | 'answer'> & { readonly schema: string; readonly answer: Shape }) {
-  const method = facts.request === undefined ? 'GET' : 'POST';
-  return { method, ...facts, answer: z.strictObject(answer).meta({ id: schema }) } as const;
-}
-
-const listOfRows = <Shape extends z.ZodRawShape>(fields: Shape) => z.array(z.strictObject(fields));
-
-const migration = { migration_id: int64('The migration of the snapshots.', 4) };
-
-const ofUpdates = { migration_id: int64('The migration of the updates.', 4) };
-
-const count = (description: string) => z.int().nonnegative().meta({ description });
-
-const token = {
-  next_page_token: z.string().nullable().meta({
-    description:
-      'Give it as `after` for the next page; it is valid for ever, of movements in its own directory. Null at the end.',
-  }),
-};
-
-const contracts = { contracts: count('Coins.') };
-
-const digest = (what: string) =>
-  z
-    .union([z.string().regex(/^[0-9a-f]{64}$/), z.null()])
-    .meta({ description: `${what}, as a SHA-256: equal where two replicas hold the same. Null where it was forced.` });
-
-const at = { record_time: time('The time of the snapshot.'), ...totals, ...contracts };
-
-const movementsSince = time('Movements are kept from that counted time on.').nullable().meta({
-  description: 'Null where they are kept from the beginning.',
-});
+  at,
+  contracts,
+  count,
+  digest,
+  listOfRows,
+  migration,
+  movementsSince,
+  ofUpdates,
+  type TableOperation,
+  tableOperation,
+  token,
+} from './table-operation.ts';
 
 export const snapshots = tableOperation({
   path: '/holdfast/v1/snapshots',
@@ -86,6 +40,8 @@ export const snapshots = tableOperation({
       total: amount('Both together.'),
       changes_digest: digest('What changed since the snapshot of the grid before it'),
       digest: digest('All that changed up to it'),
+      tokens_changes_digest: digest('The same as `changes_digest` of all tokens, without the coin'),
+      tokens_digest: digest('All tokens that changed up to it'),
     }),
     ...token,
   },
@@ -165,6 +121,12 @@ export const top = tableOperation({
   },
 });
 
+/** In the rows of a token. */
+const account = {
+  provider: party.nullable().optional().meta({ description: "Of a token: the account's provider; null for none." }),
+  account_id: z.string().optional().meta({ description: "Of a token: the account's id." }),
+};
+
 const signed = (what: string) => amount(`${what}; may be negative.`);
 
 export const movementAnswer = z
@@ -172,6 +134,7 @@ export const movementAnswer = z
     record_time: time("The update's."),
     counted_at: time('When it counts: a snapshot has what counts at its time or before. It never falls in feed order.'),
     update_id: z.string(),
+    ...account,
     kind: z.enum(MOVEMENT_KINDS).meta({ description: 'By the change of the total; where that is 0, of locked coin.' }),
     change_unlocked: signed('What the update changed'),
     change_locked: signed('The same of locked coin'),
@@ -179,7 +142,11 @@ export const movementAnswer = z
     unlocked: amount('After it.'),
     locked: amount('After it.'),
     total: amount('After it.'),
-    others: listOfRows({ party_id: party, change_total: signed('The change of its total') }).meta({
+    others: listOfRows({
+      party_id: party.nullable(),
+      ...account,
+      change_total: signed('The change of its total'),
+    }).meta({
       description: 'The first ten of the other owners whose totals the update changed, the largest change first.',
     }),
     others_count: count('Of all of them.'),
@@ -271,7 +238,10 @@ const allMovements = tableOperation({
   answer: {
     ...ofUpdates,
     movements_since: movementsSince,
-    movements: listOfRows({ party_id: party, ...movementAnswer.shape }),
+    movements: listOfRows({
+      party_id: party.nullable().meta({ description: 'Null where the account of a token has no owner.' }),
+      ...movementAnswer.shape,
+    }),
     ...token,
   },
 });
@@ -311,6 +281,8 @@ function balancesRequest() {
   return {
     fields: z.strictObject({
       migration_id: optional(givenInt64, { description: 'The newest migration that has an update unless given.' }),
+      instrument_admin: givenInstrument('instrument_admin'),
+      instrument_id: givenInstrument('instrument_id'),
       at: listOf(givenTime(), { max: BALANCE_TIMES_MAX, items: 'a time' }),
       owners: listOf(givenParty, { max: BALANCE_OWNERS_MAX, items: 'a party id' }),
     }),
@@ -337,12 +309,6 @@ export const balances: TableOperation = tableOperation({
   },
 });
 
-/** The fields of a row, in order. */
-export function columnsOf({ answer }: TableOperation): readonly string[] {
-  const rows = Object.values(answer.shape).find((field) => field instanceof z.ZodArray);
-  return Object.keys(rows === undefined ? answer.shape : (rows.element as z.ZodObject).shape);
-}
-
 /** Every table of the area that is asked for by a GET: routes, requests, the document and the names in /metrics follow from this list. */
 export const TABLE_OPERATIONS: readonly TableOperation[] = [
   snapshots,
@@ -355,4 +321,7 @@ export const TABLE_OPERATIONS: readonly TableOperation[] = [
   statement,
   allMovements,
   locks,
+  instruments,
+  ownerInstruments,
+  unreadable,
 ];

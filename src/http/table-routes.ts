@@ -3,7 +3,9 @@ import type { Context } from 'hono';
 import { parseAccept } from 'hono/utils/accept';
 import type { Logger } from 'pino';
 import {
+  type BalancesQuery,
   decodePageToken,
+  INSTRUMENT,
   LIMIT_DEFAULT,
   LIMIT_MAX,
   nextQuestion,
@@ -19,7 +21,8 @@ import type { HoldingsDeps } from './holdings-operations.ts';
 import { type ServedLimits, validated } from './json-operation.ts';
 import { readJsonBody } from './json-request.ts';
 import { type Cors, type Route, throwAsHttpFault, wrongValue } from './routing.ts';
-import { balances, columnsOf, TABLE_OPERATIONS, type TableOperation } from './table-operations.ts';
+import { columnsOf, type TableOperation } from './table-operation.ts';
+import { balances, TABLE_OPERATIONS } from './table-operations.ts';
 
 export interface TableDeps extends Pick<HoldingsDeps, 'answers' | 'holdAnswer' | 'limits'> {
   readonly logger: Logger;
@@ -36,7 +39,7 @@ function tableRoute(operation: TableOperation, deps: TableDeps, cors: Cors): Rou
   const columns = columnsOf(operation);
   const handle = async (c: Context): Promise<Response> => {
     const url = new URL(c.req.url);
-    const { question, form, all } = await readTableRequest(operation, c, { query: url.searchParams, limits });
+    const { question, form, all } = await readTableRequest(operation, c, { query: queryOf(c.req.url), limits });
     const ask = (question: TableQuestion, as: TableForm): Promise<TableText> =>
       answers.table(question, as, () => c.req.raw.signal).catch(throwAsHttpFault);
     const answer = await ask(question, form === 'json' ? form : { columns, header: true });
@@ -76,7 +79,7 @@ async function readTableRequest(
   if (table === 'balances') {
     const form = formOf(textsOf(['format'], query).get('format'), accept);
     const given = validated(request!.fields, await readJsonBody(c, limits.bodyBytesMax));
-    return { question: { table, query: { ...given, after: null } }, form, all: true };
+    return { question: { table, query: { ...(given as unknown as BalancesQuery), after: null } }, form, all: true };
   }
   const party = c.req.param('party');
   const { parameters: names, paged } = TABLES[table];
@@ -94,6 +97,21 @@ async function readTableRequest(
   const parameters = Object.fromEntries(names.map((name) => [name, given.get(name) ?? null]));
   const question = { table, query: { ...parameters, limit: limit === 'all' ? LIMIT_MAX : limit, after } };
   return { question: question as unknown as TableQuestion, form, all: limit === 'all' };
+}
+
+/** The parameters of an address. Throws a 400 for the name of an instrument that is not UTF-8, which would be read as another. */
+export function queryOf(address: string): URLSearchParams {
+  const { search, searchParams } = new URL(address);
+  for (const pair of search.slice(1).split('&')) {
+    const [[name, text] = []] = new URLSearchParams(pair);
+    if (!INSTRUMENT.some((each) => each === name)) continue;
+    try {
+      decodeURIComponent(pair);
+    } catch {
+      throw wrongValue(name!, text, 'UTF-8, percent-encoded');
+    }
+  }
+  return searchParams;
 }
 
 /** The given parameters by name, each once but for one, and only known ones. */
@@ -141,13 +159,15 @@ function continued(table: TableName, text: string | undefined, given: Values): P
   if (text === undefined) return null;
   const token = decodePageToken(table, text);
   if (token === null) throw wrongValue('after', text, 'a next_page_token of this operation');
-  const { start } = token;
+  const isOfCoin = given.has('instrument_id') && !token.given.has('instrument_id');
+  const start = { ...token.start, isOfCoin };
   // Given or not, the page before had these.
   const used: Values = new Map<ParameterName, unknown>([
     ['migration_id', start.migrationId],
     ['record_time', start.snapshot],
   ]);
   for (const [name, value] of given) {
+    if (isOfCoin && INSTRUMENT.some((each) => each === name)) continue;
     const { print, initial } = parameter(name, table);
     const before = [token.given.get(name), used.get(name)].flatMap((each) => (each === undefined ? [] : [print(each)]));
     if (initial !== undefined && before.length === 0) before.push(initial);

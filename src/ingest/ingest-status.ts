@@ -1,6 +1,7 @@
 import type { SourceKind, SourceSpec, SourceStatus } from '../feed/source.ts';
 import type { Micros } from '../ledger/time.ts';
 import { mayPass } from '../machine-errors.ts';
+import type { TokenStatus } from '../views/read/stored-status.ts';
 import { createDeadLetterCounter, type DeadLetter, type DeadLetterFacts } from '../views/store/dead-letter-store.ts';
 import { mayLeaveGap } from '../views/write/source-start.ts';
 import type { Counts } from '../views/write/state.ts';
@@ -33,6 +34,7 @@ export interface IngestStatus {
   /** The newest dead letter that was quarantined since the start. */
   readonly quarantined: DeadLetterFacts | null;
   readonly dso: DsoStatus;
+  readonly tokens: TokenStatus;
   /** The newest record time applied; null before the first. */
   readonly appliedRecordTime: Micros | null;
   /** The time of the newest snapshot import; null where there is none. */
@@ -96,6 +98,7 @@ export function createStatusReporter(writer: ViewsWriter, onStatus: (status: Ing
       halted: halted && deadLetterFacts(halted),
       ...deadLetterStatus(),
       dso: { party: writer.state.dso, pinned: writer.state.dsoPinned },
+      tokens: tokenStatusOf(writer.state),
       appliedRecordTime,
       importedAt: importedAt(writer),
       counts: writer.counts,
@@ -163,6 +166,10 @@ function sourceStatus(
     isAtEnd: phase === 'caught_up',
   });
   return { name, kind, status };
+}
+
+function tokenStatusOf({ tokens, unreadable }: ViewsWriter['state']): TokenStatus {
+  return { tokens: tokens === null ? null : tokens ? 'on' : 'off', unreadable };
 }
 
 function importedAt(writer: ViewsWriter): Micros | null {

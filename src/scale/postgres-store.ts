@@ -12,6 +12,8 @@ import type {
   SnapshotPlace,
 } from '../holdings/facts.ts';
 import { HoldingsFault } from '../holdings/holdings-fault.ts';
+import type { InstrumentName } from '../holdings/instrument.ts';
+import { COIN_ID } from '../holdings/instrument-answers.ts';
 import { LastComputed } from '../holdings/last-computed.ts';
 import { FLAT_MIGRATION_MAX, type Micros } from '../ledger/time.ts';
 import { describeServer, type PostgresSettings } from './postgres-settings.ts';
@@ -192,6 +194,20 @@ function createReaders(
         [migrationId, periodUs, from, to, every ?? periodUs, rows],
       ),
     changes: (lookup) => changes.changes(lookup),
+    instrument: async () => 'no tokens',
+    async instruments({ after, ...lookup }) {
+      const { migrationId, seq, ...supply } = await requireSnapshot(lookup);
+      const held = await snapshots.first('WHERE migration_id = $1 AND seq <= $2 AND coins > 0', [migrationId, seq]);
+      return held === null ? [] : coinBehind(after, dso).map((coin) => ({ ...coin, ...supply, scope: 'network' }));
+    },
+    async 'instruments of owner'({ party, after, ...lookup }) {
+      const { migrationId, seq } = await requireSnapshot(lookup);
+      const from = { ...lookup, migrationId, prefix: party, after: null, rows: 1 };
+      const [owner] = (await listOwners(ask, from, seq)).filter((each) => each.party === party);
+      if (owner === undefined) return [];
+      const accounts = [{ ...owner, provider: null, accountId: '' }];
+      return coinBehind(after, dso).map((coin) => ({ ...coin, ...owner, accounts, accountsTotal: 1 }));
+    },
     'listed owners': async (lookup) => listOwners(ask, lookup, (await requireSnapshot(lookup)).seq),
     ranking: async (lookup) => ranked(setting, await requireSnapshot(lookup)),
     'numbered owners': ({ owners }) =>
@@ -227,8 +243,15 @@ function createReaders(
     balance: notKept('what moved between them'),
     balances: notKept('what moved between them'),
     statement: notKept('what moved between them'),
+    unreadable: notKept('holdings of tokens'),
     locks: notKept('the order in which locked coins unlock'),
   };
+}
+
+/** The only instrument of such a store, where it is behind that one. */
+function coinBehind(after: InstrumentName | null, dso: string): readonly InstrumentName[] {
+  const isBehind = after === null || after.admin < dso || (after.admin === dso && after.id < COIN_ID);
+  return isBehind ? [{ admin: dso, id: COIN_ID }] : [];
 }
 
 const notKept = (what: string) => async (): Promise<never> => {

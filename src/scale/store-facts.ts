@@ -38,7 +38,7 @@ export function createSnapshotReader(ask: Ask, periodUs: number) {
     ask(
       `SELECT migration_id AS "migrationId", seq * ${period} AS "recordTime", seq, no, 0 AS "updateNo", false AS forced, coins AS contracts, owners,
          ${UNITS('unlocked')} AS unlocked, ${UNITS('locked')} AS locked,
-         encode(changes_digest, 'hex') AS "changesDigest", encode(digest, 'hex') AS digest
+         encode(changes_digest, 'hex') AS "changesDigest", encode(digest, 'hex') AS digest, NULL AS "tokensChangesDigest", NULL AS "tokensDigest"
        FROM snapshot ${rest}`,
       values,
     );

@@ -41,6 +41,9 @@ interface Digests {
   readonly recordTime: Micros;
   readonly changesDigest: string;
   readonly digest: string;
+  /** Null before the chain of the tokens begins. */
+  readonly tokensChangesDigest: string | null;
+  readonly tokensDigest: string | null;
 }
 
 /** Our own directory. */
@@ -54,8 +57,9 @@ export function ownReplica(store: HoldingsStore): Replica {
   };
 }
 
-function digestsOf({ recordTime, changesDigest, digest }: Snapshot): Digests {
-  if (changesDigest !== null && digest !== null) return { recordTime, changesDigest, digest };
+function digestsOf({ recordTime, changesDigest, digest, tokensChangesDigest, tokensDigest }: Snapshot): Digests {
+  if (changesDigest !== null && digest !== null)
+    return { recordTime, changesDigest, digest, tokensChangesDigest, tokensDigest };
   throw new Error(`the snapshot at ${recordTime} is on the grid and has no digest; run \`holdfast verify\``);
 }
 
@@ -66,7 +70,7 @@ export interface Compared extends Range {
   readonly compared: number;
   readonly firstDifferent: Micros | null;
   /** By `digest` everything since the first snapshot is compared, by `changes_digest` what changed in these intervals alone. */
-  readonly by: 'digest' | 'changes_digest';
+  readonly by: 'digest' | 'changes_digest' | 'tokens_digest' | 'tokens_changes_digest';
   /** The snapshot with which the later chain begins, which has everything in it and so is left out; null where there is none. */
   readonly leftOut: { readonly recordTime: Micros; readonly of: 'own' | 'other' } | null;
 }
@@ -77,6 +81,8 @@ export interface Wanted {
   readonly to: Micros | null;
   /** Only what is behind a snapshot that is compared already. */
   readonly after?: Micros | null;
+  /** The chain of the tokens, instead of that of the coin. */
+  readonly ofTokens?: boolean;
 }
 
 /**
@@ -96,15 +102,22 @@ export async function compareMigration(
     return `other snapshot period: ${formatDuration(periodUs)} here, ${formatDuration(other.periodUs)} there`;
   if (own.dso !== null && other.dso !== null && own.dso !== other.dso)
     return `other DSO: ${own.dso} here, ${other.dso} there`;
-  const begin = Math.max(own.first, other.first);
+  const ofTokens = wanted.ofTokens === true;
+  const ownBegin = ofTokens ? await firstWithTokens(replicas.own, own) : own.first;
+  const otherBegin = ofTokens ? await firstWithTokens(replicas.other, other) : other.first;
+  if (ownBegin === null || otherBegin === null) return `no tokens ${ownBegin === null ? 'here' : 'there'}`;
+  const begin = Math.max(ownBegin, otherBegin);
   const isBehind = wanted.from !== null && wanted.from > begin;
-  const isOneStart = own.first === other.first;
-  const leftOut =
-    isOneStart || isBehind ? null : ({ recordTime: begin, of: own.first === begin ? 'own' : 'other' } as const);
+  const isOneStart = ownBegin === otherBegin;
+  const later = ownBegin === begin ? 'own' : 'other';
+  // Tokens that came later are no more than what changed.
+  const hasAll = begin === (later === 'own' ? own.first : other.first);
+  const leftOut = isOneStart || isBehind || !hasAll ? null : ({ recordTime: begin, of: later } as const);
   const first = isBehind ? Math.ceil(wanted.from! / periodUs) * periodUs : begin + (leftOut === null ? 0 : periodUs);
   const from = Math.max(first, (wanted.after ?? -Infinity) + periodUs);
   const to = Math.min(own.newest, other.newest, wanted.to ?? Infinity);
-  const by = isOneStart && wanted.from === null ? 'digest' : 'changesDigest';
+  const isWhole = isOneStart && wanted.from === null;
+  const by = isWhole ? (ofTokens ? 'tokensDigest' : 'digest') : ofTokens ? 'tokensChangesDigest' : 'changesDigest';
   let compared = 0;
   let last = from - 1;
   let firstDifferent: Micros | null = null;
@@ -121,8 +134,30 @@ export async function compareMigration(
     rows = ours.length;
   }
   if (compared === 0) return null;
-  const compareBy = by === 'digest' ? by : 'changes_digest';
-  return { migrationId, from, to: last, compared, firstDifferent, by: compareBy, leftOut };
+  return { migrationId, from, to: last, compared, firstDifferent, by: FIELDS[by], leftOut };
+}
+
+const FIELDS = {
+  digest: 'digest',
+  changesDigest: 'changes_digest',
+  tokensDigest: 'tokens_digest',
+  tokensChangesDigest: 'tokens_changes_digest',
+} as const;
+
+/** The time of the snapshot at which the chain of the tokens begins: all after it have a digest of them, and none before. */
+async function firstWithTokens(replica: Replica, chain: Chain): Promise<Micros | null> {
+  const has = async (time: Micros): Promise<boolean> => {
+    const [found] = await replica.digests(chain, { from: time, to: time, order: 'asc', rows: 1 });
+    return found !== undefined && found.tokensDigest !== null;
+  };
+  if (!(await has(chain.newest))) return null;
+  let [low, high] = [chain.first, chain.newest];
+  while (low < high) {
+    const middle = low + Math.floor((high - low) / chain.periodUs / 2) * chain.periodUs;
+    if (await has(middle)) high = middle;
+    else low = middle + chain.periodUs;
+  }
+  return low;
 }
 
 /** Null where it has no snapshot of that migration on the grid. */
@@ -153,7 +188,18 @@ const digest = z.string().regex(/^[0-9a-f]{64}$/, 'expected 64 hex digits');
 
 const HEAD = z.object({ period: z.string(), dso: z.string().nullable() });
 const PAGE = z.object({
-  snapshots: z.array(z.object({ record_time: time, changes_digest: digest, digest })).max(DIGESTS_AT_ONCE),
+  snapshots: z
+    .array(
+      z.object({
+        record_time: time,
+        changes_digest: digest,
+        digest,
+        // An older version has none.
+        tokens_changes_digest: digest.nullable().default(null),
+        tokens_digest: digest.nullable().default(null),
+      }),
+    )
+    .max(DIGESTS_AT_ONCE),
 });
 
 /** Another Holdfast, read over HTTP until `stop`. What it does not answer, or not as expected, is an error that says so. */
@@ -177,7 +223,9 @@ export function otherReplica(
       const range = { from: formatTime(from), to: formatTime(to), order, limit: String(rows) };
       const { snapshots } = (await ask({ ...about, ...range }, PAGE)) ?? { snapshots: [] };
       return snapshots.map((each) => {
-        return { recordTime: each.record_time, changesDigest: each.changes_digest, digest: each.digest };
+        const { record_time, changes_digest, tokens_changes_digest, tokens_digest } = each;
+        const ofTokens = { tokensChangesDigest: tokens_changes_digest, tokensDigest: tokens_digest };
+        return { recordTime: record_time, changesDigest: changes_digest, digest: each.digest, ...ofTokens };
       });
     },
   };

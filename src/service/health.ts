@@ -5,7 +5,7 @@ import type { StreamStatus } from '../http/streams.ts';
 import type { IngestStatus } from '../ingest/ingest-status.ts';
 import { formatTime } from '../ledger/time.ts';
 import { deadLetterJson, haltLine, LIST, locationText, plainCommand } from '../views/dead-letter-advice.ts';
-import type { StoredStatus } from '../views/read/stored-status.ts';
+import type { StoredStatus, TokenStatus } from '../views/read/stored-status.ts';
 import type { DeadLetterFacts } from '../views/store/dead-letter-store.ts';
 
 /**
@@ -26,8 +26,8 @@ export function createHealth(
       return readiness(store, obstacle, degraded);
     },
     async status() {
-      const { phase, source, halted, importedAt, deadLetters, lastError, dso, ...status } = ingest.status();
-      const { firstLegsDifference: _first, ...counts } = status.counts;
+      const { phase, source, halted, importedAt, deadLetters, lastError, dso, tokens, ...status } = ingest.status();
+      const { firstLegsDifference: _leg, firstViewDifference: _view, viewDiffers, ...counts } = status.counts;
       return {
         version,
         phase,
@@ -36,6 +36,8 @@ export function createHealth(
         seeded_at: importedAt && formatTime(importedAt),
         dso: dso.party,
         dso_pinned: dso.pinned,
+        ...tokenFields(tokens),
+        view_differs: viewDiffers,
         counts: Object.fromEntries(Object.entries(counts).map(([name, count]) => [snakeCase(name), count])),
         dead_letters: deadLetters,
         halted: halted && deadLetterJson(halted, plainCommand),
@@ -59,7 +61,7 @@ export function createReadOnlyHealth(
       return readiness(store, null, [...haltedLines, ...quarantinedLines(deadLetters, print)]);
     },
     async status() {
-      const { dso, deadLetters, halted } = standing();
+      const { dso, tokens, deadLetters, halted } = standing();
       return {
         version,
         phase: 'read_only',
@@ -67,11 +69,16 @@ export function createReadOnlyHealth(
         snapshots: newestSnapshots(await store.facts({ kind: 'newest snapshots' })),
         dso: dso.party,
         dso_pinned: dso.pinned,
+        ...tokenFields(tokens),
         dead_letters: deadLetters,
         halted: halted && deadLetterJson(halted, plainCommand),
       };
     },
   };
+}
+
+function tokenFields({ tokens, unreadable }: TokenStatus) {
+  return { tokens, holdings_unreadable: unreadable };
 }
 
 function snakeCase(name: string): string {

@@ -94,7 +94,7 @@ export function noteTimed({ what, seconds }: Timed): void {
 
 /** What `/metrics` says of the ingest. */
 export function measureIngest(registry: Registry, status: () => IngestStatus): void {
-  type NotNumbers = 'ignored' | 'eventsByKind' | 'firstLegsDifference';
+  type NotNumbers = 'ignored' | 'eventsByKind' | 'firstLegsDifference' | 'firstViewDifference';
   const of = (name: keyof Omit<IngestStatus['counts'], NotNumbers>) => () => status().counts[name];
   const ofSource = (name: 'lagMessages' | 'lagBytes' | 'lagSeconds') => () => status().source?.status[name] ?? null;
   counters(registry, {
@@ -146,6 +146,10 @@ export function measureIngest(registry: Registry, status: () => IngestStatus): v
       label: 'decision',
       // Each from the start, so that the first one is seen as an increase.
       read: () => ({ ...NO_DEAD_LETTERS, ...status().deadLetters }),
+    },
+    holdfast_holdings_unreadable: {
+      help: 'Active holdings of tokens whose views cannot be read.',
+      read: () => status().tokens.unreadable,
     },
     holdfast_newest_update_timestamp_seconds: {
       help: 'Record time of the newest update applied.',

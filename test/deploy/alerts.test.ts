@@ -55,6 +55,7 @@ const CASES: Cases = {
   ],
   HoldfastDegraded: [one(`holdfast_degraded{${INSTANCE}}`, '0 2x9', 5, 6)],
   HoldfastQuarantined: [one(`holdfast_dead_letters{${INSTANCE},decision="quarantined"}`, '7x5 8x5', 5, 7)],
+  HoldfastHoldingsUnreadable: [one(`holdfast_holdings_unreadable{${INSTANCE}}`, '7x5 8x5', 5, 7)],
   HoldfastPeerDiffers: [one(`holdfast_compare_different{${INSTANCE},peer="http://b:8080"}`, '0 0 1 1', 1, 2)],
   HoldfastDiskFilling: [
     // A gigabyte an hour fills 90 in less than four days, but not 110.

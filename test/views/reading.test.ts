@@ -140,7 +140,7 @@ describe("the store of a server's event loop", () => {
 test('a change at the first snapshot of all, that of 1970-01-01, is in the list in either order', () => {
   const version = { seq: 1, totals: { unlocked: 5n, locked: 0n, contracts: 1 } };
   const versions = {
-    at: (_: unknown, { seq }: IntervalEnd) => (seq < 1 ? null : version),
+    totalsAt: (_: unknown, { seq }: IntervalEnd) => (seq < 1 ? NO_COIN : version.totals),
     between: () => [version],
   };
   const first = { time: 0, seq: 1 };
@@ -149,7 +149,7 @@ test('a change at the first snapshot of all, that of 1970-01-01, is in the list 
   const about = { migrationId: 0, party: 'alice::12', from: 0, to: 0, rows: 10, grid };
   const change = { recordTime: 0, before: NO_COIN, after: version.totals };
   for (const order of ['asc', 'desc'] satisfies Order[])
-    expect(readChanges(versions, account, { ...about, order })).toEqual({ before: NO_COIN, changes: [change] });
+    expect(readChanges(versions, [account], { ...about, order })).toEqual({ before: NO_COIN, changes: [change] });
 });
 
 const dataDir = await makeDataDirectory([fixture('story.scan.ndjson')]);

@@ -5,7 +5,7 @@ import { idText, type StoredId } from '../../ledger/ledger-ids.ts';
 import { epochsUp } from '../store/account-epochs.ts';
 import { type CoinRow, coinTerms } from '../store/stored-rows.ts';
 import type { Account, AccountReader } from './owner-versions.ts';
-import type { StoredSnapshot } from './stored-snapshots.ts';
+import { ID_TEXT, type StoredSnapshot } from './stored-snapshots.ts';
 
 /**
  * Bytes of the contracts in one page: usual pages have a tenth of this, but a lock has a text of any length, and a thousand of
@@ -28,9 +28,6 @@ interface ContractRow extends CoinRow {
 type Start = { readonly createdAt: number; readonly id: string };
 const FIRST: Start = { createdAt: -1, id: '' };
 
-/** A row's contract id as text, which SQLite orders by its UTF-8 bytes; where it is stored as bytes, they are lower-case hex. */
-const ID = "CASE typeof(contract_id) WHEN 'blob' THEN lower(hex(contract_id)) ELSE contract_id END";
-
 /**
  * Reads pages. Contracts are ordered by created_at, then contract id; all coins of an update have one created_at, so whole
  * groups of equal times are read, and then sorted by id.
@@ -50,11 +47,11 @@ export function createPageReader(db: Database, accounts: AccountReader) {
     .prepare<[Start & { readonly nos: string; readonly rows: number }], number>(
       // A row that is missing comes first, so that it is noticed.
       `SELECT value FROM json_each(@nos) LEFT JOIN holding ON no = value
-       WHERE no IS NULL OR (created_at, ${ID}) > (@createdAt, @id) ORDER BY created_at, ${ID} LIMIT @rows`,
+       WHERE no IS NULL OR (created_at, ${ID_TEXT}) > (@createdAt, @id) ORDER BY created_at, ${ID_TEXT} LIMIT @rows`,
     )
     .pluck();
   const tokenRow = db.prepare<{ no: bigint; seq: number; migrationId: number; last: number }, Start>(
-    `SELECT h.created_at AS createdAt, ${ID} AS id FROM holding h JOIN account a ON a.id = h.account
+    `SELECT h.created_at AS createdAt, ${ID_TEXT} AS id FROM holding h JOIN account a ON a.id = h.account
      WHERE h.no = @no AND a.instrument = (SELECT coin FROM migration WHERE migration_id = @migrationId) AND h.created_seq <= @seq
        AND (EXISTS (
          SELECT 1 FROM held WHERE epoch = (SELECT max(no) FROM epoch WHERE first_no <= @no)
@@ -144,7 +141,7 @@ export function createPageReader(db: Database, accounts: AccountReader) {
     const start = after === null ? FIRST : tokenRow.get({ no: after, seq, migrationId, last });
     if (start === undefined) return { found: 'no such token' };
     const rows = pageSize + 1;
-    const found = [...new Set(owners)].flatMap((party) => accounts.ofParty(migrationId, party) ?? []);
+    const found = [...new Set(owners)].flatMap((party) => accounts.ofParty({ migrationId }, party));
     const nos = firstEntries(found, { snapshot, from: start.createdAt, rows }).map(({ no }) => no);
     const ordered = inOrder.all({ ...start, nos: JSON.stringify(nos), rows });
     const page = ordered.slice(0, pageSize);

@@ -14,6 +14,7 @@ import {
   type Totals,
 } from '../../holdings/facts.ts';
 import { multiplesWithin } from '../../holdings/snapshot-grid.ts';
+import { createInstrumentReader, wasHeld } from './instrument-reader.ts';
 import { type Account, type AccountReader, rankOwners, type Version, type VersionReader } from './owner-versions.ts';
 import {
   BEGINNING,
@@ -21,6 +22,8 @@ import {
   NOT_BOUNDED,
   prepareSnapshots,
   type ReadKinds,
+  type RowBudget,
+  requireUnbounded,
   type SealedGrid,
   type SnapshotReader,
   type StoredSnapshot,
@@ -47,21 +50,26 @@ export function createInsightReaders(
     .prepare<[bigint], number | null>('SELECT time_reached FROM migration WHERE migration_id = ? + 0')
     .pluck();
   const gridOf = createGridReader(db);
+  const instruments = createInstrumentReader(db, { accounts, versions });
 
   function gridIn(migrationId: number): SealedGrid | null {
     const migration = snapshots.migration(BigInt(migrationId));
     return migration === null ? null : gridOf(migration);
   }
 
-  function changesOfOwners({ migrationId, owners, ...times }: OwnersChangesLookup): readonly (readonly Change[])[] {
+  function changesOfOwners(
+    { migrationId, instrument, owners, ...times }: OwnersChangesLookup,
+    budget: RowBudget,
+  ): readonly (readonly Change[])[] {
+    if (instrument !== undefined) requireUnbounded(budget);
     const migration = snapshots.migration(BigInt(migrationId));
     const grid = migration && gridOf(migration);
     if (grid === null) return owners.map(() => []);
     const { from, to } = multiplesWithin(times, migration!.periodUs);
     const range = { from, to, order: 'asc', rows: Infinity, grid } as const;
     return owners.map((party) => {
-      const account = from > to ? undefined : accounts.ofParty(migrationId, party);
-      return account === undefined ? [] : readChanges(versions, account, range).changes;
+      const own = from > to ? [] : accounts.ofParty({ migrationId, instrument }, party);
+      return own.length === 0 ? [] : readChanges(versions, own, range).changes;
     });
   }
 
@@ -69,22 +77,47 @@ export function createInsightReaders(
     migration: ({ migrationId }) => snapshots.migration(migrationId),
     'listed snapshots': (lookup) => snapshots.list(lookup),
     changes: unbounded((lookup) => {
-      const account = accounts.ofParty(lookup.migrationId, lookup.party);
+      const own = accounts.ofParty(lookup, lookup.party);
       const grid = gridIn(lookup.migrationId);
-      if (account === undefined || grid === null) return { before: NO_COIN, changes: [] };
-      return readChanges(versions, account, { ...lookup, grid });
+      if (own.length === 0 || grid === null) return { before: NO_COIN, changes: [] };
+      return readChanges(versions, own, { ...lookup, grid });
     }),
     'listed owners': unbounded((lookup) => {
       const grid = gridIn(lookup.migrationId);
       if (grid === null) return [];
       return listOwners({ accounts, versions }, lookup, { snapshot: snapshots.require(lookup), grid });
     }),
-    ranking: unbounded((lookup) => rankOwners(db, snapshots.require(lookup), { accounts, versions })),
-    'numbered owners': (lookup, budget) => {
-      if (lookup.owners.length > budget.rows) throw NOT_BOUNDED;
+    ranking: unbounded((lookup) => {
       const snapshot = snapshots.require(lookup);
-      return lookup.owners.map((no) => totalsAt(versions, accounts.ofNo(no), snapshot));
+      const { instrument } = lookup;
+      const supply = instrument === undefined ? snapshot : instruments.supplyAt({ ...lookup, instrument }, snapshot);
+      if (supply === null) throw new Error(`migration ${lookup.migrationId} has no such instrument`);
+      return rankOwners(db, { snapshot, instrument, supply }, { accounts, versions });
+    }),
+    'numbered owners': (lookup, budget) => {
+      const { instrument, owners } = lookup;
+      if (owners.length > budget.rows || (instrument !== undefined && budget.rows !== Infinity)) throw NOT_BOUNDED;
+      const snapshot = snapshots.require(lookup);
+      return owners.map((no) => {
+        const account = accounts.ofNo(no);
+        const own = instrument === undefined ? [account] : accounts.ofParty(lookup, account.party);
+        return { party: account.party, ...versions.totalsAt(own, snapshot) };
+      });
     },
+    instrument: ({ migrationId, recordTime, instrument }) => {
+      if (!instruments.mayBeKept()) return 'no tokens';
+      const at = recordTime === null ? BEGINNING : snapshots.require({ migrationId, recordTime });
+      return instruments.supplyAt({ migrationId, instrument }, at);
+    },
+    instruments: unbounded((lookup) => {
+      const grid = gridIn(lookup.migrationId);
+      return grid === null ? [] : instruments.list(lookup, snapshots.require(lookup), grid);
+    }),
+    'instruments of owner': unbounded((lookup) => {
+      const grid = gridIn(lookup.migrationId);
+      return grid === null ? [] : instruments.ofOwner(lookup, snapshots.require(lookup), grid);
+    }),
+    unreadable: unbounded((lookup) => instruments.unreadable(lookup)),
     'last sealed': () => snapshotOf(last.get()),
     'sealed snapshot': (place) => snapshots.find({ ...place, match: 'exact' }),
     'time passed': ({ migrationId, recordTime }) => {
@@ -99,33 +132,19 @@ export function createInsightReaders(
   };
 }
 
-function totalsAt(versions: VersionReader, account: Account, snapshot: StoredSnapshot): PartyTotals {
-  return { party: account.party, ...(versions.at(account, snapshot)?.totals ?? NO_COIN) };
-}
-
 /** A page of the owners who had coin up to a snapshot. */
 function listOwners(
   { accounts, versions }: { accounts: AccountReader; versions: VersionReader },
-  { migrationId, prefix, after, rows }: ListedOwnersLookup,
+  { prefix, after, rows, ...of }: ListedOwnersLookup,
   { snapshot, grid }: { snapshot: StoredSnapshot; grid: SealedGrid },
 ): readonly PartyTotals[] {
-  /** Whether a snapshot of the grid, up to this one, was sealed while the owner had coin. */
-  function hadCoin(account: Account): boolean {
-    /** The number of the snapshot of the grid that sealed coin, unless the owner's next version comes before it. */
-    let sealing = Infinity;
-    for (const version of versions.between(account, { after: BEGINNING, to: snapshot }, 'asc')) {
-      if (version.seq > sealing) return true;
-      sealing = version.totals.contracts > 0 ? (grid.find(version.seq)?.seq ?? Infinity) : Infinity;
-    }
-    return sealing <= snapshot.seq;
-  }
-
+  const range = { after: BEGINNING, to: snapshot };
   const listed: PartyTotals[] = [];
-  for (const account of accounts.from(migrationId, after ?? prefix)) {
-    const { party } = account;
+  for (const own of accounts.from(of, after ?? prefix)) {
+    const { party } = own[0]!;
     if (!party.startsWith(prefix)) break;
-    if (party === after || !hadCoin(account)) continue;
-    listed.push(totalsAt(versions, account, snapshot));
+    if (party === after || !wasHeld(versions.between(own, range, 'asc'), { snapshot, grid })) continue;
+    listed.push({ party, ...versions.totalsAt(own, snapshot) });
     if (listed.length === rows) break;
   }
   return listed;
@@ -137,13 +156,13 @@ type GridTotals = { readonly recordTime: number; readonly totals: Totals };
 type ChangesRange = Pick<ChangesLookup, 'from' | 'to' | 'order' | 'rows'> & { readonly grid: SealedGrid };
 
 export function readChanges(
-  versions: Pick<VersionReader, 'at' | 'between'>,
-  account: Account,
+  versions: Pick<VersionReader, 'totalsAt' | 'between'>,
+  own: readonly Account[],
   { from, to, order, rows, grid }: ChangesRange,
 ): ChangesFacts {
   const after = grid.before(from);
-  const before = versions.at(account, after)?.totals ?? NO_COIN;
-  const inRange = versions.between(account, { after, to: grid.at(to) }, order);
+  const before = versions.totalsAt(own, after);
+  const inRange = versions.between(own, { after, to: grid.at(to) }, order);
   const changes = changesBetween(totalsInGrid(inRange, { grid, order, before }), order);
   return { before, changes: rows === Infinity ? [...changes] : changes.take(rows).toArray() };
 }

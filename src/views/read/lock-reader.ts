@@ -6,7 +6,7 @@ import { coinContent } from '../../ledger/coin.ts';
 import { idText, type StoredId } from '../../ledger/ledger-ids.ts';
 import { parseRequestTime } from '../../ledger/time.ts';
 import { epochsUp } from '../store/account-epochs.ts';
-import { type CoinRow, coinTerms } from '../store/stored-rows.ts';
+import { type CoinRow, coinTerms, unitsOf } from '../store/stored-rows.ts';
 import type { AccountReader, VersionReader } from './owner-versions.ts';
 import { type RowBudget, requireUnbounded, type StoredSnapshot } from './stored-snapshots.ts';
 
@@ -38,24 +38,39 @@ export function createLockReader(
   const dsoOf = db.prepare<[], string | null>('SELECT dso FROM setting').pluck();
 
   return (snapshot: StoredSnapshot, lookup: LocksLookup, budget: RowBudget): LocksFacts => {
-    const { migrationId, seq, epoch: last } = snapshot;
-    const { party } = lookup;
-    const account = accounts.ofParty(migrationId, party);
-    const count = account === undefined ? 0 : versions.sumsAt(account, snapshot).locked.count;
+    const { seq, epoch: last } = snapshot;
+    const { party, instrument } = lookup;
+    if (instrument !== undefined) requireUnbounded(budget);
+    const own = accounts.ofParty(lookup, party);
+    const { count } = versions.sumsAt(own, snapshot).locked;
     const fold = createLockFold(lookup);
-    if (account === undefined || count === 0) return fold.end();
+    if (count === 0) return fold.end();
     requireUnbounded(budget);
     const dso = dsoOf.get() ?? '';
-    function* rows({ no, epochs }: NonNullable<typeof account>): Generator<LockedRow> {
-      for (const epoch of epochsUp(epochs, 0, last)) yield* held.iterate(epoch, no, seq);
-      for (const epoch of epochsUp(epochs, last)) yield* spent.iterate(epoch, no, seq, seq);
+    function* rows(): Generator<LockedRow> {
+      for (const { no, epochs } of own) {
+        for (const epoch of epochsUp(epochs, 0, last)) yield* held.iterate(epoch, no, seq);
+        for (const epoch of epochsUp(epochs, last)) yield* spent.iterate(epoch, no, seq, seq);
+      }
     }
     let found = 0;
-    for (const row of rows(account)) {
-      fold.add(lockOf({ ...row, owner: party }, dso));
+    for (const row of rows()) {
+      fold.add(instrument === undefined ? lockOf({ ...row, owner: party }, dso) : tokenLockOf(row));
       if (++found === count) return fold.end();
     }
-    throw new Error(`account ${account.no} has ${found} of ${count} locked coins in snapshot ${seq}`);
+    throw new Error(`${party} has ${found} of ${count} locked contracts in snapshot ${seq}`);
+  };
+}
+
+/** A token's row has the end of its lock as microseconds since 1970. */
+function tokenLockOf({ contractId, amount, extra, createdAt }: LockedRow): Lock {
+  return {
+    contractId: idText(contractId),
+    amount: unitsOf(amount),
+    expiresAt: extra === null ? null : BigInt(extra),
+    holders: [],
+    context: null,
+    createdAt: Number(createdAt),
   };
 }
 

@@ -4,18 +4,23 @@ import type { Order } from '../../holdings/facts.ts';
 import {
   type Amounts,
   type Movement,
-  type MovementLeg,
   type MovementsLookup,
   movementKind,
-  OTHERS_MAX,
   type UpdateHistory,
 } from '../../holdings/movement-facts.ts';
-import { idText, type StoredId } from '../../ledger/ledger-ids.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { epochsDown, epochsUp } from '../store/account-epochs.ts';
-import { decodeNumbers, parseColumn } from '../store/stored-rows.ts';
 import type { Account, AccountReader, VersionReader } from './owner-versions.ts';
 import { type RowBudget, takeRows, UNBOUNDED } from './stored-snapshots.ts';
+import {
+  absolute,
+  CHANGE,
+  type Columns,
+  createEffectReader,
+  totalOf,
+  type UpdateEpoch,
+  type UpdateRow,
+} from './update-effects.ts';
 
 /** An interval between snapshots: its updates are those after `startNo`, up to `endNo`. */
 interface Interval {
@@ -42,24 +47,14 @@ interface Bound extends Pick<Moment, 'no'> {
   readonly interval: Pick<Interval, 'epoch' | 'firstEpoch'>;
 }
 
-export interface UpdateRow {
-  readonly updateNo: number;
-  readonly recordTime: Micros;
-  readonly countedAt: Micros;
-  readonly updateId: StoredId;
-  /** The accounts that it moved. */
-  readonly accounts: Buffer;
-}
-
-type UpdateEpoch = { readonly epoch: number };
-
 /** A movement without what other rows say of it. `epoch`: of all movements of its update. */
 export type OwnMovement = UpdateRow & UpdateEpoch & { readonly change: Amounts };
 
-/** What an update changed in the account of that number. */
-type AccountChange = { readonly no: number; readonly change: Amounts };
-
-type Columns = Readonly<Record<keyof Amounts, string>>;
+interface MovementRange {
+  readonly after: Bound;
+  readonly to: Bound;
+  readonly order: Order;
+}
 
 type SnapshotEnd = Readonly<Record<'recordTime' | 'seq' | 'epoch' | 'updateNo', number>>;
 
@@ -70,7 +65,6 @@ const COUNTED_AT = 'coalesce(counted_at, record_time)';
 /** In the order of the numbers: the index by synchronizer would make SQLite sort all of them. */
 const OF_MIGRATION = '+synchronizer IN (SELECT no FROM synchronizer WHERE migration_id = ? + 0)';
 export const UPDATE = `u.no AS updateNo, record_time AS recordTime, ${COUNTED_AT} AS countedAt, update_id AS updateId, accounts`;
-const CHANGE = 'CAST(unlocked AS TEXT) AS unlocked, CAST(locked AS TEXT) AS locked';
 
 export type MovementReader = ReturnType<typeof createMovementReader>;
 
@@ -117,17 +111,23 @@ export function createMovementReader(
        WHERE m.epoch = ? + 0 AND account = ? + 0 AND update_no > ? + 0 AND update_no <= ? + 0 ORDER BY update_no ${order}`,
     );
   const inOrder = { asc: between('asc'), desc: between('desc') };
-  const changeOf = db.prepare<[number, number, number], Columns>(
-    `SELECT ${CHANGE} FROM movement WHERE epoch = ? + 0 AND account = ? + 0 AND update_no = ? + 0`,
-  );
-  // An update of the Ledger API form, of which the migration is stored, comes from a participant, which may not show all owners.
-  const limited = db
-    .prepare<[], number>('SELECT followed IS NOT NULL OR source_migration_id IS NOT NULL FROM setting')
+  const betweenOfMany = (order: Order) =>
+    db.prepare<[string, number, number, number], UpdateRow & UpdateEpoch & Columns>(
+      `SELECT m.epoch AS epoch, ${CHANGE}, ${UPDATE} FROM json_each(?) j
+       CROSS JOIN movement m ON m.epoch = ? + 0 AND m.account = j.value AND update_no > ? + 0 AND update_no <= ? + 0
+       CROSS JOIN ledger_update u ON u.no = update_no ORDER BY update_no ${order}`,
+    );
+  const ofManyInOrder = { asc: betweenOfMany('asc'), desc: betweenOfMany('desc') };
+  const updatesOfToken = db
+    .prepare<[number, number, number, number], number>(
+      `SELECT DISTINCT update_no FROM account a
+       CROSS JOIN movement m ON m.epoch = ? + 0 AND m.account = a.id AND update_no > ? + 0 AND update_no <= ? + 0
+       WHERE a.instrument = ? + 0 ORDER BY update_no DESC`,
+    )
     .pluck();
-  const isLimited = (): boolean => limited.get() === 1;
-  const legsOf = db
-    .prepare<[number, number], string>('SELECT legs FROM movement_legs WHERE update_no = ? + 0 AND account = ? + 0')
-    .pluck();
+  const lastEpoch = db.prepare<[], number | null>('SELECT max(no) FROM epoch').pluck();
+  const effects = createEffectReader(db, accounts);
+  const { effectsOf, complete, changesOf, epochOf } = effects;
 
   const lastUpdateNo = (migrationId: number): number => lastUpdate.get(migrationId) ?? 0;
 
@@ -169,10 +169,10 @@ export function createMovementReader(
   }
 
   /** The movements of an account after a moment, up to another. Takes each from the budget, and an epoch like one. Throws NOT_BOUNDED. */
-  function* ownMovements(
+  function* ofAccount(
     account: Account,
-    { after, to, order }: { readonly after: Bound; readonly to: Bound; readonly order: Order },
-    budget: RowBudget = UNBOUNDED,
+    { after, to, order }: MovementRange,
+    budget: RowBudget,
   ): Generator<OwnMovement> {
     if (after.no >= to.no) return;
     const { firstEpoch } = after.interval;
@@ -189,114 +189,109 @@ export function createMovementReader(
     }
   }
 
+  /** The same of several accounts, in the order of the updates. */
+  function* ofAccounts(accounts: readonly Account[], { after, to, order }: MovementRange): Generator<OwnMovement> {
+    if (after.no >= to.no) return;
+    const epochs = new Set(
+      accounts.flatMap((account) => [...epochsUp(account.epochs, after.interval.firstEpoch, to.interval.epoch)]),
+    );
+    const nos = JSON.stringify(accounts.map(({ no }) => no));
+    const ascending = [...epochs].sort((a, b) => a - b);
+    for (const epoch of order === 'asc' ? ascending : ascending.reverse())
+      for (const { unlocked, locked, ...row } of ofManyInOrder[order].iterate(nos, epoch, after.no, to.no))
+        yield { ...row, change: { unlocked: BigInt(unlocked), locked: BigInt(locked) } };
+  }
+
+  function ownMovements(
+    accounts: readonly Account[],
+    range: MovementRange,
+    budget: RowBudget = UNBOUNDED,
+  ): Generator<OwnMovement> {
+    return accounts.length === 1 ? ofAccount(accounts[0]!, range, budget) : ofAccounts(accounts, range);
+  }
+
   /**
-   * Returns the function that reads an account's balance at moments, each at or before the one before it: what the end of its interval has,
+   * Returns the function that reads the balance of a party's accounts at moments, each at or before the one before it: what the end of its interval has,
    * less what came in between, of which nothing is read twice. So movements that were not yet kept when the interval began are not needed.
    */
-  function balancesOf(account: Account, budget?: RowBudget): (moment: Moment) => Amounts {
+  function balancesOf(accounts: readonly Account[], budget?: RowBudget): (moment: Moment) => Amounts {
     let last: (Moment & { readonly balance: Amounts }) | null = null;
     return (moment) => {
       const { no, interval } = moment;
       let { no: to, balance } =
         last?.interval.seq === interval.seq
           ? last
-          : { no: interval.endNo, balance: versions.at(account, interval)?.totals ?? NOTHING };
+          : { no: interval.endNo, balance: versions.totalsAt(accounts, interval) };
       const range = { after: moment, to: { no: to, interval }, order: 'desc' } as const;
-      for (const { change } of ownMovements(account, range, budget)) balance = minus(balance, change);
+      for (const { change } of ownMovements(accounts, range, budget)) balance = minus(balance, change);
       last = { no, interval, balance };
       return balance;
     };
   }
 
-  function changeIn(epoch: number, account: number, updateNo: number): Amounts | null {
-    const row = changeOf.get(epoch, account, updateNo);
-    return row === undefined ? null : { unlocked: BigInt(row.unlocked), locked: BigInt(row.locked) };
-  }
-
-  /** The changes of all accounts that an update moved. */
-  function* changesOf({ updateNo, epoch, accounts: moved }: UpdateRow & UpdateEpoch): Generator<AccountChange> {
-    for (const no of decodeNumbers(moved)) {
-      const change = changeIn(epoch, no, updateNo);
-      if (change === null) throw new Error(`update ${updateNo} has no movement of account ${no}`);
-      yield { no, change };
-    }
-  }
-
-  /** The epoch of the movements of an update, which one of them tells; null where it has none. */
-  function epochOf({ updateNo, accounts: moved }: UpdateRow, interval: Bound['interval']): number | null {
-    const [no] = decodeNumbers(moved);
-    if (no === undefined) return null;
-    const epochs = epochsUp(accounts.ofNo(no).epochs, interval.firstEpoch, interval.epoch);
-    return epochs.find((epoch) => changeIn(epoch, no, updateNo) !== null) ?? null;
-  }
-
-  /** What other rows say of an update: its owners' changes, the largest first, then by party (UTF-8 bytes); and that of the supply. */
-  function effectsOf(update: UpdateRow & UpdateEpoch, changes: Iterable<AccountChange> = changesOf(update)) {
-    const moved = Array.from(changes, ({ no, change }) => ({ account: accounts.ofNo(no), change }));
-    const supplyChange = isLimited() ? null : sumOf(moved);
-    // Those whose total it left as it was are the last ones.
-    const totalsChanged = moved.filter(({ change }) => totalOf(change) !== 0n).length;
-    return { moved: moved.sort(bySizeThenParty), totalsChanged, supplyChange };
-  }
-
-  /** The movement at a place of an update. */
-  function complete(
-    { updateNo, recordTime, countedAt, updateId }: UpdateRow,
-    { moved, totalsChanged, supplyChange }: ReturnType<typeof effectsOf>,
-    { place, after }: Pick<Movement, 'place' | 'after'>,
-  ): Movement {
-    const { account, change } = moved[place]!;
-    const first = moved.slice(0, Math.min(OTHERS_MAX + 1, totalsChanged));
-    const others = first.filter((each) => each.account.no !== account.no);
-    const legs = legsOf.get(updateNo, account.no);
-    return {
-      ...{ updateNo, recordTime, countedAt, updateId: idText(updateId), party: account.party, place, change, after },
-      others: others.slice(0, OTHERS_MAX).map((each) => ({ party: each.account.party, change: totalOf(each.change) })),
-      othersCount: totalsChanged - (totalOf(change) === 0n ? 0 : 1),
-      supplyChange,
-      legs: legs === undefined ? null : parseColumn<readonly MovementLeg[]>('movement_legs.legs', legs, JSON.parse),
-    };
-  }
-
   function movementsOf(party: string, lookup: MovementsLookup): readonly Movement[] {
     const { migrationId, from, to: until, order, after: last, untilNo, rows } = lookup;
-    const account = accounts.ofParty(migrationId, party);
-    if (account === undefined || rows === 0) return [];
+    const all = accounts.ofParty(lookup, party);
+    if (all.length === 0 || rows === 0) return [];
+    // Of several accounts an update may have several movements, and a page may end between them.
+    const isOne = all.length === 1;
     const [begin, end] = [momentAt(migrationId, from - 1), momentAt(migrationId, until)];
-    const after = { ...begin, no: Math.max(begin.no, order === 'asc' ? (last?.updateNo ?? 0) : 0) };
+    const after = { ...begin, no: Math.max(begin.no, order === 'asc' ? (last?.updateNo ?? 0) - (isOne ? 0 : 1) : 0) };
     const to = {
       ...end,
-      no: Math.min(end.no, untilNo, order === 'desc' ? (last?.updateNo ?? OPEN_END) - 1 : OPEN_END),
+      no: Math.min(end.no, untilNo, order === 'desc' ? (last?.updateNo ?? OPEN_END) - (isOne ? 1 : 0) : OPEN_END),
     };
-    const listed = ownMovements(account, { after, to, order }).filter(({ change }) => isListed(change, lookup));
-    const found = listed.take(rows).toArray();
-    const balanceAt = balancesOf(account);
-    const completed = (order === 'asc' ? found.toReversed() : found).map((own) => {
-      const effects = effectsOf(own);
-      const place = effects.moved.findIndex(({ account: { no } }) => no === account.no);
-      const moment = { no: own.updateNo, interval: intervalAt(migrationId, own.countedAt) };
-      return complete(own, effects, { place, after: balanceAt(moment) });
+    const own = ownMovements(all, { after, to, order });
+    const listed = isOne ? own.filter(({ change }) => isListed(change, lookup)) : firstsOfUpdates(own);
+    const found = listed.flatMap((each) => (isOne ? [{ each, no: all[0]!.no }] : movedIn(each, party, lookup)));
+    const taken = found.take(rows).toArray();
+    const balances = new Map(all.map((account) => [account.no, balancesOf([account])]));
+    const completed = (order === 'asc' ? taken.toReversed() : taken).map(({ each, no }) => {
+      const effects = effectsOf(each, lookup);
+      const place = effects.moved.findIndex(({ account }) => account.no === no);
+      const moment = { no: each.updateNo, interval: intervalAt(migrationId, each.countedAt) };
+      return complete(each, effects, { place, after: balances.get(no)!(moment) });
     });
     return order === 'asc' ? completed.reverse() : completed;
   }
 
+  /** The accounts of a party that an update moved, in their order, behind the last movement. */
+  function movedIn(each: OwnMovement, party: string, lookup: MovementsLookup) {
+    const behind = lookup.after?.updateNo === each.updateNo ? lookup.after.place : -1;
+    return effectsOf(each, lookup).moved.flatMap(({ account, change }, place) =>
+      account.party === party && place > behind && isListed(change, lookup) ? [{ each, no: account.no }] : [],
+    );
+  }
+
+  /** The updates of a token, the last first, and the epochs of their movements. */
+  function* tokenUpdates(no: number, { after, to }: { after: Moment; to: number }, migrationId: number) {
+    for (let epoch = lastEpoch.get() ?? 0; epoch >= after.interval.firstEpoch; epoch--)
+      for (const updateNo of updatesOfToken.iterate(epoch, after.no, to, no))
+        yield updateFrom.get(updateNo, updateNo + 1, migrationId)!;
+  }
+
   function allMovements(lookup: MovementsLookup): readonly Movement[] {
     const { migrationId, from, to, after: last, untilNo, rows } = lookup;
-    const [{ no: beginNo }, end] = [momentAt(migrationId, from - 1), momentAt(migrationId, to)];
+    const [begin, end] = [momentAt(migrationId, from - 1), momentAt(migrationId, to)];
+    const no = accounts.noOf(lookup);
+    const until = Math.min(end.no, last?.updateNo ?? untilNo);
+    if (no === undefined) return [];
     const balances = new Map<number, ReturnType<typeof balancesOf>>();
     const found: Movement[] = [];
     let { interval } = end;
-    for (const row of updatesDown.iterate(beginNo, Math.min(end.no, last?.updateNo ?? untilNo), migrationId)) {
+    for (const row of no === null
+      ? updatesDown.iterate(begin.no, until, migrationId)
+      : tokenUpdates(no, { after: begin, to: until }, migrationId)) {
       const { updateNo, countedAt } = row;
       if (countedAt <= interval.begin) interval = intervalAt(migrationId, countedAt);
       const epoch = epochOf(row, interval);
       if (epoch === null) continue;
-      const changes = [...changesOf({ ...row, epoch })];
+      const changes = [...changesOf({ ...row, epoch }, lookup)];
       if (!changes.some(({ change }) => isListed(change, lookup))) continue;
-      const effects = effectsOf({ ...row, epoch }, changes);
+      const effects = effectsOf({ ...row, epoch }, lookup, changes);
       for (const [place, { account, change }] of effects.moved.entries()) {
         if (!isListed(change, lookup) || (updateNo === last?.updateNo && place <= last.place)) continue;
-        const balanceAt = getOrMake(balances, account.no, () => balancesOf(account));
+        const balanceAt = getOrMake(balances, account.no, () => balancesOf([account]));
         found.push(complete(row, effects, { place, after: balanceAt({ no: updateNo, interval }) }));
         if (found.length === rows) return found;
       }
@@ -312,17 +307,11 @@ export function createMovementReader(
     firstEpochOf,
     ownMovements,
     balancesOf,
-    changesOf,
-    epochOf,
-    effectsOf,
-    complete,
-    isLimited,
+    ...effects,
     movements: (lookup: MovementsLookup) =>
       lookup.party === null ? allMovements(lookup) : movementsOf(lookup.party, lookup),
   };
 }
-
-export const NOTHING: Amounts = { unlocked: 0n, locked: 0n };
 
 /** The last of the numbers from `first` on, before `end`, that passes, as do all before it and none behind it; `first` does. */
 export function lastOf(
@@ -342,27 +331,13 @@ function isListed(change: Amounts, { kinds, min }: Pick<MovementsLookup, 'kinds'
   return absolute(totalOf(change)) >= min && (kinds === null || kinds.includes(movementKind(change)));
 }
 
-function bySizeThenParty(
-  a: { readonly account: Account; readonly change: Amounts },
-  b: { readonly account: Account; readonly change: Amounts },
-): number {
-  const [x, y] = [absolute(totalOf(a.change)), absolute(totalOf(b.change))];
-  if (x !== y) return x > y ? -1 : 1;
-  return Buffer.compare(Buffer.from(a.account.party), Buffer.from(b.account.party));
-}
-
-export function totalOf({ unlocked, locked }: Amounts): bigint {
-  return unlocked + locked;
-}
-
-export function sumOf(changes: Iterable<{ readonly change: Amounts }>): bigint {
-  let sum = 0n;
-  for (const { change } of changes) sum += totalOf(change);
-  return sum;
-}
-
-function absolute(units: bigint): bigint {
-  return units < 0n ? -units : units;
+/** One of the movements of each update. */
+function* firstsOfUpdates(movements: Iterable<OwnMovement>): Generator<OwnMovement> {
+  let last = 0;
+  for (const movement of movements) {
+    if (movement.updateNo !== last) yield movement;
+    last = movement.updateNo;
+  }
 }
 
 export function plus(a: Amounts, b: Amounts): Amounts {

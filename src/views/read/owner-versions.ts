@@ -1,12 +1,13 @@
 import type { Database } from 'better-sqlite3';
-import type { Order, Ranking, Totals } from '../../holdings/facts.ts';
+import { NO_COIN, type Order, type Ranking, type Supply, type Totals } from '../../holdings/facts.ts';
+import type { OfInstrument } from '../../holdings/instrument.ts';
 import { type EpochBits, epochBitsOf, epochsDown, epochsUp } from '../store/account-epochs.ts';
 import { decodeVersion, NO_SUMS, type Sums } from '../store/stored-rows.ts';
 import type { IntervalEnd, StoredSnapshot } from './stored-snapshots.ts';
 
 export type Version = { readonly seq: number; readonly totals: Totals };
 
-/** An owner's account of the coin, and the epochs in which it has rows. */
+/** An account, and the epochs in which it has rows. `party`: its owner, empty for none. */
 export interface Account {
   readonly no: number;
   readonly party: string;
@@ -22,39 +23,72 @@ type VersionRow = { readonly seq: number; readonly v: Buffer };
 /** So many that what a statement costs is shared by many, and that they are little in memory. */
 const ACCOUNTS_AT_ONCE = 1_000;
 
-const COIN_OF_MIGRATION = 'instrument = (SELECT coin FROM migration WHERE migration_id = ? + 0)';
+/** An instrument by its number, or where that is null the coin of a migration. */
+const OF_INSTRUMENT = 'instrument = coalesce(?, (SELECT coin FROM migration WHERE migration_id = ? + 0))';
 
-/** The accounts of the coin. `? + 0`: see views/store/database.ts. */
+/** An instrument of a migration. */
+export type Instrument = OfInstrument & { readonly migrationId: number };
+
+/** The accounts of instruments. An owner has one of the coin, and may have several of a token. `? + 0`: see views/store/database.ts. */
 export function createAccountReader(db: Database) {
+  const instrumentNo = db
+    .prepare<[number, string, string], number>(
+      "SELECT id FROM instrument WHERE migration_id = ? + 0 AND admin = ? || '' AND name = ? || ''",
+    )
+    .pluck();
+  /** The number of a token, null for the coin; undefined for one that is not known. */
+  const noOf = ({ migrationId, instrument }: Instrument): number | null | undefined =>
+    instrument === undefined ? null : instrumentNo.get(migrationId, instrument.admin, instrument.id);
   const prepare = <P extends unknown[]>(rest: string) =>
     db.prepare<P, Account>(
       `SELECT id AS no, owner AS party, ${epochBitsOf('id')} AS epochs
        FROM account WHERE ${rest}`,
     );
-  const ofParty = prepare<[number, string]>(
-    `${COIN_OF_MIGRATION} AND owner = ? || '' AND provider = '' AND account_id = ''`,
-  );
+  const ofParty = prepare<[number | null, number, string]>(`${OF_INSTRUMENT} AND owner = ? || ''`);
   const ofNo = prepare<[number]>('id = ? + 0');
   // Text is compared by its UTF-8 bytes.
-  const from = prepare<[number, string]>(`${COIN_OF_MIGRATION} AND owner >= ? || '' ORDER BY owner`);
-  const byNo = prepare<[number, number, number]>(`id > ? + 0 AND id <= ? + 0 AND +${COIN_OF_MIGRATION} ORDER BY id`);
+  const from = prepare<[number | null, number, string]>(`${OF_INSTRUMENT} AND owner >= ? || '' ORDER BY owner`);
+  const byNo = prepare<[number, number, null, number]>(`id > ? + 0 AND id <= ? + 0 AND +${OF_INSTRUMENT} ORDER BY id`);
   const max = db.prepare<[], number | null>('SELECT max(id) FROM account').pluck();
   return {
-    /** Undefined where the migration has had no coin of the party. */
-    ofParty: (migrationId: number, party: string): Account | undefined => ofParty.get(migrationId, party),
+    noOf,
+    /** None where the migration has had nothing of it of the party. */
+    ofParty(of: Instrument, party: string): readonly Account[] {
+      if (of.instrument === undefined) {
+        const account = ofParty.get(null, of.migrationId, party);
+        return account === undefined ? NO_ACCOUNTS : [account];
+      }
+      const no = noOf(of);
+      return no === undefined ? NO_ACCOUNTS : ofParty.all(no, of.migrationId, party);
+    },
     ofNo(no: number): Account {
       const account = ofNo.get(no);
       if (account === undefined) throw new Error(`account ${no} is not in views.db`);
       return account;
     },
-    from: (migrationId: number, party: string): Iterable<Account> => from.iterate(migrationId, party),
-    /** All of a migration, by number: so their rows lie one after the other. */
-    *all(migrationId: number): Iterable<Account> {
+    /** Those of each party from one on, in the order of the parties. */
+    *from(of: Instrument, party: string): Iterable<readonly Account[]> {
+      const no = noOf(of);
+      let own: Account[] = [];
+      for (const account of no === undefined ? [] : from.iterate(no, of.migrationId, party)) {
+        if (own.length > 0 && own[0]!.party !== account.party) {
+          yield own;
+          own = [];
+        }
+        if (account.party !== '') own.push(account);
+      }
+      if (own.length > 0) yield own;
+    },
+    /** All of a migration's coin, by number: so their rows lie one after the other. */
+    *all(migrationId: number): Iterable<readonly Account[]> {
       const last = max.get() ?? 0;
-      for (let no = 0; no < last; no += ACCOUNTS_AT_ONCE) yield* byNo.all(no, no + ACCOUNTS_AT_ONCE, migrationId);
+      for (let no = 0; no < last; no += ACCOUNTS_AT_ONCE)
+        for (const account of byNo.all(no, no + ACCOUNTS_AT_ONCE, null, migrationId)) yield [account];
     },
   };
 }
+
+const NO_ACCOUNTS: readonly Account[] = [];
 
 /** The versions of accounts. Only unbounded reads go through more than one of them. `? + 0`: see views/store/database.ts. */
 export function createVersionReader(db: Database) {
@@ -81,32 +115,90 @@ export function createVersionReader(db: Database) {
     return null;
   }
 
-  return {
-    sumsAt(account: Account, end: IntervalEnd): { readonly unlocked: Sums; readonly locked: Sums } {
-      const row = rowAt(account, end);
-      return row === null ? { unlocked: NO_SUMS, locked: NO_SUMS } : decodeVersion(row.v);
-    },
-    at(account: Account, end: IntervalEnd): Version | null {
-      const row = rowAt(account, end);
-      return row && versionOf(row);
-    },
-    /** Those of the intervals after one, up to another. */
-    *between(
-      { no, epochs }: Account,
-      { after, to }: { readonly after: IntervalEnd; readonly to: IntervalEnd },
-      order: Order,
-    ): Iterable<Version> {
-      const ordered = order === 'asc' ? epochsUp(epochs, after.epoch, to.epoch) : epochsDown(epochs, to.epoch);
-      for (const epoch of ordered) {
-        if (epoch < after.epoch) return;
-        for (const row of inOrder[order].iterate(epoch, no, after.seq, to.seq)) yield versionOf(row);
+  function sumsOf(account: Account, end: IntervalEnd): { readonly unlocked: Sums; readonly locked: Sums } {
+    const row = rowAt(account, end);
+    return row === null ? { unlocked: NO_SUMS, locked: NO_SUMS } : decodeVersion(row.v);
+  }
+
+  function totalsOf(account: Account, end: IntervalEnd): Totals {
+    const row = rowAt(account, end);
+    return row === null ? NO_COIN : versionOf(row).totals;
+  }
+
+  function totalsAt(accounts: readonly Account[], end: IntervalEnd): Totals {
+    if (accounts.length === 1) return totalsOf(accounts[0]!, end);
+    return accounts.reduce((sum, account) => changed(sum, NO_COIN, totalsOf(account, end)), NO_COIN);
+  }
+
+  function* ofAccount({ no, epochs }: Account, { after, to }: Range, order: Order): Generator<Version> {
+    const ordered = order === 'asc' ? epochsUp(epochs, after.epoch, to.epoch) : epochsDown(epochs, to.epoch);
+    for (const epoch of ordered) {
+      if (epoch < after.epoch) return;
+      for (const row of inOrder[order].iterate(epoch, no, after.seq, to.seq)) yield versionOf(row);
+    }
+  }
+
+  /** Those of several accounts together: all are read before the first is given. */
+  function ofAccounts(accounts: readonly Account[], range: Range, order: Order): Iterable<Version> {
+    const steps: { readonly seq: number; readonly before: Totals; readonly after: Totals }[] = [];
+    for (const account of accounts) {
+      let before = totalsOf(account, range.after);
+      for (const { seq, totals } of ofAccount(account, range, 'asc')) {
+        steps.push({ seq, before, after: totals });
+        before = totals;
       }
+    }
+    let totals = totalsAt(accounts, range.after);
+    const versions: Version[] = [];
+    for (const { seq, before, after } of steps.sort((a, b) => a.seq - b.seq)) {
+      totals = changed(totals, before, after);
+      if (versions.at(-1)?.seq === seq) versions.pop();
+      versions.push({ seq, totals });
+    }
+    return order === 'asc' ? versions : versions.reverse();
+  }
+
+  return {
+    /** The sums of all accounts of a party. */
+    sumsAt(accounts: readonly Account[], end: IntervalEnd): { readonly unlocked: Sums; readonly locked: Sums } {
+      if (accounts.length === 1) return sumsOf(accounts[0]!, end);
+      const all = accounts.map((account) => sumsOf(account, end));
+      return { unlocked: joined(all.map((each) => each.unlocked)), locked: joined(all.map((each) => each.locked)) };
     },
+    totalsAt,
+    /** Those of the intervals after one, up to another, of all accounts of a party together. */
+    between: (accounts: readonly Account[], range: Range, order: Order): Iterable<Version> =>
+      accounts.length === 1 ? ofAccount(accounts[0]!, range, order) : ofAccounts(accounts, range, order),
   };
 }
 
-/** Sums in two doubles that count exactly: high * 2^53 + low. */
+interface Range {
+  readonly after: IntervalEnd;
+  readonly to: IntervalEnd;
+}
+
+/** A sum after one of its parts has changed. */
+function changed(sum: Totals, before: Totals, after: Totals): Totals {
+  return {
+    unlocked: sum.unlocked + after.unlocked - before.unlocked,
+    locked: sum.locked + after.locked - before.locked,
+    contracts: sum.contracts + after.contracts - before.contracts,
+  };
+}
+
+/** Of tokens, which have no rates. */
+function joined(parts: readonly Sums[]): Sums {
+  const sums = { ...NO_SUMS };
+  for (const { count, amount } of parts) {
+    sums.count += count;
+    sums.amount += amount;
+  }
+  return sums;
+}
+
+/** Sums in doubles that count exactly: (top * 2^53 + high) * 2^53 + low. Those of the coin have no top. */
 interface DoubleSums {
+  readonly top: Float64Array | null;
   readonly high: Float64Array;
   readonly low: Float64Array;
 }
@@ -119,19 +211,25 @@ const LOW_BITS = 53;
  */
 export function rankOwners(
   db: Database,
-  snapshot: StoredSnapshot,
+  { snapshot, instrument, supply }: { snapshot: StoredSnapshot; supply: Supply } & OfInstrument,
   { accounts, versions }: { accounts: AccountReader; versions: VersionReader },
 ): Ranking {
-  const { owners: count, seq, migrationId } = snapshot;
-  const sums = (): DoubleSums => ({ high: new Float64Array(count), low: new Float64Array(count) });
+  const { seq, migrationId } = snapshot;
+  const { owners: count } = supply;
+  const isCoin = instrument === undefined;
+  const sums = (): DoubleSums => ({
+    top: isCoin ? null : new Float64Array(count),
+    high: new Float64Array(count),
+    low: new Float64Array(count),
+  });
   const [unlocked, locked, total] = [sums(), sums(), sums()];
   const owners = new Uint32Array(count);
   let found = 0;
-  for (const account of accounts.all(migrationId)) {
-    const totals = versions.at(account, snapshot)?.totals;
-    if (totals === undefined || totals.contracts === 0) continue;
+  for (const own of isCoin ? accounts.all(migrationId) : accounts.from({ migrationId, instrument }, '')) {
+    const totals = versions.totalsAt(own, snapshot);
+    if (totals.contracts === 0) continue;
     if (found === count) throw new Error(`migration ${migrationId} has more than ${count} owners in snapshot ${seq}`);
-    owners[found] = account.no;
+    owners[found] = own[0]!.no;
     write(unlocked, found, totals.unlocked);
     write(locked, found, totals.locked);
     write(total, found, totals.unlocked + totals.locked);
@@ -139,18 +237,23 @@ export function rankOwners(
   }
   if (found !== count) throw new Error(`migration ${migrationId} has ${found} of ${count} owners in snapshot ${seq}`);
 
-  const byParty = partyOrder(db, migrationId, owners);
+  const byParty = isCoin ? partyOrder(db, migrationId, owners) : owners.map((_, at) => at);
   // A stable sort, so equal sums stay in the order of their parties.
-  const ranked = ({ high, low }: DoubleSums): Uint32Array =>
-    byParty
+  const ranked = ({ top, high, low }: DoubleSums): Uint32Array => {
+    const byLower = (a: number, b: number): number => high[b]! - high[a]! || low[b]! - low[a]!;
+    const order = top === null ? byLower : (a: number, b: number) => top[b]! - top[a]! || byLower(a, b);
+    return byParty
       .slice()
-      .sort((a, b) => high[b]! - high[a]! || low[b]! - low[a]!)
+      .sort(order)
       .map((at) => owners[at]!);
+  };
   return { unlocked: ranked(unlocked), locked: ranked(locked), total: ranked(total) };
 }
 
-function write({ high, low }: DoubleSums, at: number, sum: bigint): void {
-  high[at] = Number(sum >> BigInt(LOW_BITS));
+function write({ top, high, low }: DoubleSums, at: number, sum: bigint): void {
+  const upper = sum >> BigInt(LOW_BITS);
+  if (top !== null) top[at] = Number(upper >> BigInt(LOW_BITS));
+  high[at] = Number(top === null ? upper : BigInt.asUintN(LOW_BITS, upper));
   low[at] = Number(BigInt.asUintN(LOW_BITS, sum));
 }
 
@@ -161,11 +264,11 @@ function partyOrder(db: Database, migrationId: number, owners: Uint32Array): Uin
     indexes[owner] = i;
   });
   const byParty = db
-    .prepare<[number], number>(`SELECT id FROM account WHERE ${COIN_OF_MIGRATION} ORDER BY owner`)
+    .prepare<[null, number], number>(`SELECT id FROM account WHERE ${OF_INSTRUMENT} ORDER BY owner`)
     .pluck();
   const order = new Uint32Array(owners.length);
   let placed = 0;
-  for (const owner of byParty.iterate(migrationId)) {
+  for (const owner of byParty.iterate(null, migrationId)) {
     const index = indexes[owner]!;
     if (owners[index] === owner) order[placed++] = index;
   }

@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3';
+import type { OfInstrument } from '../../holdings/instrument.ts';
 import type {
   Amounts,
   KnownMovement,
@@ -8,22 +9,14 @@ import type {
 } from '../../holdings/movement-facts.ts';
 import { type StoredId, storedId } from '../../ledger/ledger-ids.ts';
 import { decodeNumbers } from '../store/stored-rows.ts';
-import {
-  lastOf,
-  type MovementReader,
-  OPEN_END,
-  type OwnMovement,
-  plus,
-  UPDATE,
-  type UpdateRow,
-} from './movement-reader.ts';
-import type { Account, AccountReader } from './owner-versions.ts';
-import { type RowBudget, takeRows } from './stored-snapshots.ts';
+import { lastOf, type MovementReader, OPEN_END, type OwnMovement, plus, UPDATE } from './movement-reader.ts';
+import type { Account, AccountReader, Instrument } from './owner-versions.ts';
+import { type RowBudget, requireUnbounded, takeRows } from './stored-snapshots.ts';
+import type { UpdateRow } from './update-effects.ts';
 
 /** The next movement of an account; none of those before it is wanted. */
-interface NextOfAccount {
+interface NextOfAccount extends Instrument {
   readonly account: Account;
-  readonly migrationId: number;
   readonly own: OwnMovement;
 }
 
@@ -59,40 +52,41 @@ export function createOwnersMovementReader(
   const updateNoOfSnapshot = db.prepare<[number], number>('SELECT update_no FROM snapshot WHERE no = ? + 0').pluck();
 
   function nextOf(
-    { account, migrationId }: Omit<NextOfAccount, 'own'>,
+    { account, ...of }: Omit<NextOfAccount, 'own'>,
     { after, until, firstEpoch }: { readonly after: number; readonly until: number; readonly firstEpoch: number },
     budget: RowBudget,
   ): NextOfAccount[] {
     const interval = { epoch: OPEN_END, firstEpoch };
     const range = { after: { no: after, interval }, to: { no: until, interval }, order: 'asc' } as const;
     return movements
-      .ownMovements(account, range, budget)
+      .ownMovements([account], range, budget)
       .take(1)
-      .map((own) => ({ account, migrationId, own }))
+      .map((own) => ({ account, ...of, own }))
       .toArray();
   }
 
-  function begin({ owners, from, until }: OwnersMovementsLookup, budget: RowBudget): NextOfAccount[] {
+  function begin({ owners, from, until, instrument }: OwnersMovementsLookup, budget: RowBudget): NextOfAccount[] {
     return migrationIds.all().flatMap((migrationId) => {
       if (movements.lastUpdateNo(migrationId) < from.updateNo) return [];
       const range = { after: from.updateNo - 1, until, firstEpoch: movements.firstEpochOf(migrationId, from.updateNo) };
       takeRows(budget, owners.length);
-      return owners.flatMap((owner) => {
-        const account = accounts.ofParty(migrationId, owner);
-        return account === undefined ? [] : nextOf({ account, migrationId }, range, budget);
-      });
+      const of = { migrationId, instrument };
+      return owners.flatMap((owner) =>
+        accounts.ofParty(of, owner).flatMap((account) => nextOf({ account, ...of }, range, budget)),
+      );
     });
   }
 
   function ofOwners(lookup: OwnersMovementsLookup, given: RowBudget): readonly OwnersMovement[] {
-    const { from, until, rows } = lookup;
+    const { from, until, rows, instrument } = lookup;
+    if (instrument !== undefined) requireUnbounded(given);
     const budget = streamBudget(given);
     const found: OwnersMovement[] = [];
     const balances = new Map<number, Amounts>();
     /** The last one first. */
     const next = begin(lookup, budget).sort((a, b) => b.own.updateNo - a.own.updateNo);
     while (next.length > 0) {
-      const update = next.at(-1)!.own;
+      const { own: update, migrationId } = next.at(-1)!;
       const { updateNo } = update;
       const moving = new Map<number, NextOfAccount>();
       while (next.at(-1)?.own.updateNo === updateNo) {
@@ -101,14 +95,14 @@ export function createOwnersMovementReader(
       }
       // A byte for each account at least.
       takeRows(budget, update.accounts.length);
-      const effects = movements.effectsOf(update);
+      const effects = movements.effectsOf(update, { migrationId, instrument });
       for (const [place, { account, change }] of effects.moved.entries()) {
         const each = moving.get(account.no);
         if (each === undefined || (updateNo === from.updateNo && place < from.place)) continue;
         const before = balances.get(account.no);
         const after = before ? plus(before, change) : balanceAfter(each, budget);
         balances.set(account.no, after);
-        found.push({ ...movements.complete(update, effects, { place, after }), migrationId: each.migrationId });
+        found.push({ ...movements.complete(update, effects, { place, after }), migrationId, instrument });
         if (found.length === rows) return found;
       }
       for (const each of moving.values())
@@ -122,16 +116,22 @@ export function createOwnersMovementReader(
 
   function balanceAfter({ account, migrationId, own }: NextOfAccount, budget: RowBudget): Amounts {
     const interval = movements.intervalAt(migrationId, own.countedAt);
-    return movements.balancesOf(account, budget)({ no: own.updateNo, interval });
+    return movements.balancesOf([account], budget)({ no: own.updateNo, interval });
   }
 
-  function place({ migrationId, recordTime, updateId, party }: MovementName, given: RowBudget): KnownMovement | null {
-    const update = updateNamed.get(Number(migrationId), Number(recordTime), storedId(updateId));
+  function place(name: MovementName & OfInstrument, given: RowBudget): KnownMovement | null {
+    const { recordTime, updateId, party, account: named } = name;
+    const of = { migrationId: Number(name.migrationId), instrument: name.instrument };
+    if (name.instrument !== undefined) requireUnbounded(given);
+    const update = updateNamed.get(of.migrationId, Number(recordTime), storedId(updateId));
     if (update === undefined) return null;
     takeRows(streamBudget(given), update.accounts.length);
-    const epoch = movements.epochOf(update, movements.intervalAt(Number(migrationId), update.countedAt));
-    const moved = epoch === null ? [] : movements.effectsOf({ ...update, epoch }).moved;
-    const place = moved.findIndex(({ account }) => account.party === party);
+    const epoch = movements.epochOf(update, movements.intervalAt(of.migrationId, update.countedAt));
+    const moved = epoch === null ? [] : movements.effectsOf({ ...update, epoch }, of).moved;
+    const place = moved.findIndex(
+      ({ account, name: own }) =>
+        account.party === party && own?.provider === named?.provider && own?.accountId === named?.accountId,
+    );
     if (place < 0) return null;
     // The updates of snapshots are in the order in which these were sealed.
     const isBefore = (no: number): boolean => updateNoOfSnapshot.get(no)! < update.updateNo;

@@ -1,5 +1,5 @@
 import { type Answers, answersFrom } from '../../holdings/answer.ts';
-import type { FactKind, Facts, HoldingsStore, Lookup, Ranking, SnapshotPlace } from '../../holdings/facts.ts';
+import type { FactKind, Facts, HoldingsStore, Lookup, Ranking, RankingLookup } from '../../holdings/facts.ts';
 import { LastComputed } from '../../holdings/last-computed.ts';
 import { type ReaderThreadsOptions, type ReadLoad, startReaderThreads } from './reader-thread.ts';
 import { NOT_BOUNDED } from './stored-snapshots.ts';
@@ -71,9 +71,11 @@ export function createRankings() {
     ({ total, unlocked, locked }) => total.byteLength + unlocked.byteLength + locked.byteLength,
   );
   return {
-    over: (store: HoldingsStore, rank: (place: SnapshotPlace) => Promise<Ranking>): HoldingsStore =>
-      withFacts(store, 'ranking', ({ migrationId, recordTime }) =>
-        rankings.of(`${migrationId} ${recordTime}`, () => rank({ migrationId, recordTime })),
-      ),
+    over: (store: HoldingsStore, rank: (place: RankingLookup) => Promise<Ranking>): HoldingsStore =>
+      withFacts(store, 'ranking', ({ migrationId, recordTime, instrument }) => {
+        const { admin, id } = instrument ?? {};
+        const key = JSON.stringify([migrationId, recordTime, admin, id]);
+        return rankings.of(key, () => rank({ migrationId, recordTime, instrument }));
+      }),
   };
 }

@@ -58,8 +58,13 @@ export const BEGINNING: IntervalEnd = { seq: 0, epoch: 0 };
 
 export interface StoredSnapshot extends SealedSnapshot, IntervalEnd {}
 
-type SnapshotRow = Omit<StoredSnapshot, 'forced' | 'unlocked' | 'locked' | 'changesDigest' | 'digest'> &
-  Readonly<Record<'unlocked' | 'locked', string> & Record<'changesDigest' | 'digest', Buffer | null>> & {
+/** A row's contract id as text, which SQLite orders by its UTF-8 bytes; where it is stored as bytes, they are lower-case hex. */
+export const ID_TEXT = "CASE typeof(contract_id) WHEN 'blob' THEN lower(hex(contract_id)) ELSE contract_id END";
+
+type DigestName = 'changesDigest' | 'digest' | 'tokensChangesDigest' | 'tokensDigest';
+
+type SnapshotRow = Omit<StoredSnapshot, 'forced' | 'unlocked' | 'locked' | DigestName> &
+  Readonly<Record<'unlocked' | 'locked', string> & Record<DigestName, Buffer | null>> & {
     readonly forced: number;
   };
 
@@ -74,7 +79,8 @@ export function prepareSnapshots<P extends unknown[], Row = SnapshotRow>(
   return db.prepare<P, Row>(
     `SELECT migration_id AS migrationId, record_time AS recordTime, s.seq AS seq, no, epoch, update_no AS updateNo, forced,
        coalesce(contracts, 0) AS contracts, coalesce(owners, 0) AS owners,
-       coalesce(unlocked, '0') AS unlocked, coalesce(locked, '0') AS locked, changes_digest AS changesDigest, digest ${more}
+       coalesce(unlocked, '0') AS unlocked, coalesce(locked, '0') AS locked, changes_digest AS changesDigest, digest,
+       tokens_changes_digest AS tokensChangesDigest, tokens_digest AS tokensDigest ${more}
      FROM snapshot s LEFT JOIN migration USING (migration_id)
      LEFT JOIN supply u ON u.instrument = coin
        AND u.seq = (SELECT seq FROM supply WHERE instrument = coin AND seq <= s.seq ORDER BY seq DESC LIMIT 1) ${rest}`,
@@ -90,6 +96,8 @@ export function snapshotOf(row: SnapshotRow | undefined): StoredSnapshot | null 
     locked: BigInt(row.locked),
     changesDigest: row.changesDigest?.toString('hex') ?? null,
     digest: row.digest?.toString('hex') ?? null,
+    tokensChangesDigest: row.tokensChangesDigest?.toString('hex') ?? null,
+    tokensDigest: row.tokensDigest?.toString('hex') ?? null,
   };
 }
 

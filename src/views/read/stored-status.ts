@@ -1,4 +1,5 @@
 import { type BigIntStats, statSync } from 'node:fs';
+import type { Database } from 'better-sqlite3';
 import { mayPass } from '../../machine-errors.ts';
 import { checkVersion, openForReading, viewsFile } from '../store/database.ts';
 import { createDeadLetterCounter, DEAD_LETTER_FACTS, type DeadLetterFacts } from '../store/dead-letter-store.ts';
@@ -6,8 +7,23 @@ import { createDeadLetterCounter, DEAD_LETTER_FACTS, type DeadLetterFacts } from
 export interface StoredStatus {
   /** Null until one is named or seen; `pinned` where an operator named it. */
   readonly dso: { readonly party: string | null; readonly pinned: boolean };
+  readonly tokens: TokenStatus;
   readonly deadLetters: Readonly<Record<string, number>>;
   readonly halted: DeadLetterFacts | null;
+}
+
+/** Whether tokens count, null until that is decided; and how many of their active holdings cannot be read. */
+export interface TokenStatus {
+  readonly tokens: 'on' | 'off' | null;
+  readonly unreadable: number;
+}
+
+/** Returns the function that reads it. */
+export function createTokenStatusReader(db: Database): () => TokenStatus {
+  const setting = db.prepare<[], TokenStatus>(
+    `SELECT CASE tokens WHEN 1 THEN 'on' WHEN 0 THEN 'off' END AS tokens, unreadable FROM setting`,
+  );
+  return () => setting.get()!;
 }
 
 /** How long answers may still come from a file that was set aside or removed. */
@@ -26,13 +42,15 @@ export function openStoredStatus(dataDir: string) {
   const halted = db.prepare<[], DeadLetterFacts>(
     `SELECT ${DEAD_LETTER_FACTS} FROM dead_letter WHERE decision = 'halted' ORDER BY id DESC LIMIT 1`,
   );
+  const tokenStatus = createTokenStatusReader(db);
   const countDeadLetters = createDeadLetterCounter(db);
   countDeadLetters();
   const read = db.transaction((): StoredStatus => {
     const { party, pinned } = setting.get()!;
     const deadLetters = countDeadLetters();
     const isHalted = deadLetters.halted !== undefined;
-    return { dso: { party, pinned: pinned === 1 }, deadLetters, halted: isHalted ? halted.get()! : null };
+    const dso = { party, pinned: pinned === 1 };
+    return { dso, tokens: tokenStatus(), deadLetters, halted: isHalted ? halted.get()! : null };
   });
 
   const { promise: replaced, reject } = Promise.withResolvers<never>();

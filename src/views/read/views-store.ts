@@ -23,6 +23,7 @@ import {
   createSnapshotReader,
   type ReadKinds,
   type RowBudget,
+  requireUnbounded,
   type StoredSnapshot,
   takeRows,
   UNBOUNDED,
@@ -143,8 +144,8 @@ export function createFactsReader(db: Database) {
     const key = `${migrationId} ${seq} ${round} ${party}`;
     const cached = cachedOwners.get(key);
     if (cached !== undefined) return cached;
-    const account = accounts.ofParty(migrationId, party);
-    const sums = account === undefined ? NO_COINS : versions.sumsAt(account, snapshot);
+    const [account] = accounts.ofParty({ migrationId }, party);
+    const sums = account === undefined ? NO_COINS : versions.sumsAt([account], snapshot);
     const isExact = account === undefined || round === null || !mayHaveExpired(sums, round);
     const facts = { party, ...sums, expired: isExact ? null : readExpired(account, { snapshot, round }, budget) };
     if (cachedOwners.size >= OWNERS_CACHED_MAX) cachedOwners.delete(cachedOwners.keys().next().value!);
@@ -156,7 +157,19 @@ export function createFactsReader(db: Database) {
     const snapshot = snapshots.find(lookup.snapshot);
     if (lookup.round === 'lowest open' && lowestOpen === undefined) lowestOpen = lowestRound.get() ?? null;
     const round = lookup.round === 'lowest open' ? (lowestOpen ?? null) : lookup.round;
-    const found = snapshot === null ? [] : lookup.owners.map((party) => ownerAt(snapshot, party, round, budget));
+    if (lookup.instrument !== undefined) requireUnbounded(budget);
+    const found =
+      snapshot === null
+        ? []
+        : lookup.owners.map((party) =>
+            lookup.instrument === undefined
+              ? ownerAt(snapshot, party, round, budget)
+              : {
+                  party,
+                  ...versions.sumsAt(accounts.ofParty({ ...snapshot, ...lookup }, party), snapshot),
+                  expired: null,
+                },
+          );
     return { snapshot, round, owners: found };
   }
 

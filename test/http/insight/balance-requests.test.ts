@@ -36,7 +36,10 @@ describe('a question about balances', () => {
     ['400 at[1]: given "now", expected an RFC 3339 date-time', { at: [AT, 'now'], owners }],
     ['expected a list of at most 1000 items', { at, owners: many(1_001) }],
     ['400 owners[1]: given "alice", expected a party id', { at, owners: [ALICE, 'alice'] }],
-    ['format: given "csv", expected no such field, only migration_id, at, owners', { at, owners, format: 'csv' }],
+    [
+      'format: given "csv", expected no such field, only migration_id, instrument_admin, instrument_id, at, owners',
+      { at, owners, format: 'csv' },
+    ],
     ['400 __proto__: given 1, expected no such field', `{"at":["${AT}"],"owners":["${ALICE}"],"__proto__":1}`],
     ['400 migration_id: given "x", expected an integer', { at, owners, migration_id: 'x' }],
     ['404 No updates applied in migration 7', { at, owners, migration_id: 7 }],
@@ -88,7 +91,10 @@ describe('a question about balances', () => {
 describe('a question about an owner', () => {
   test.each([
     [`owners/${ALICE}?at=now`, '400 at: given "now", expected an RFC 3339 date-time'],
-    [`owners/${ALICE}?limit=1`, '400 limit: given "1", expected no such parameter, only migration_id, at, format'],
+    [
+      `owners/${ALICE}?limit=1`,
+      '400 limit: given "1", expected no such parameter, only migration_id, at, instrument_admin, instrument_id, format',
+    ],
     [`owners/${ALICE}?migration_id=7`, '404 No updates applied in migration 7'],
     ['owners/alice', '400 party: given "alice", expected a party id'],
     [

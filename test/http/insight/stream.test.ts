@@ -248,9 +248,18 @@ it.each([
   ['?owner=alice', `owner: given "alice", expected ${PARTY}`],
   ['?owner=', `owner: given "", expected ${PARTY}`],
   [`?owner=${partyOf('a')}&owner=b`, `owner: given "b", expected ${PARTY}`],
-  ['?limit=3', 'limit: given "3", expected no such parameter, only owner, events, last_event_id'],
-  ['?format=csv', 'format: given "csv", expected no such parameter, only owner, events, last_event_id'],
-  ['?Owner=a::b', 'Owner: given "a::b", expected no such parameter, only owner, events, last_event_id'],
+  [
+    '?limit=3',
+    'limit: given "3", expected no such parameter, only owner, events, last_event_id, instrument_admin, instrument_id',
+  ],
+  [
+    '?format=csv',
+    'format: given "csv", expected no such parameter, only owner, events, last_event_id, instrument_admin, instrument_id',
+  ],
+  [
+    '?Owner=a::b',
+    'Owner: given "a::b", expected no such parameter, only owner, events, last_event_id, instrument_admin, instrument_id',
+  ],
   ['?last_event_id=a&last_event_id=b', 'last_event_id: given "b", expected it once, and it is given twice'],
 ])('refuses %s', async (query, error) => {
   const response = await ask(query);

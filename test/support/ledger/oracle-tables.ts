@@ -54,7 +54,7 @@ function plus(a: OracleTotals, b: OracleTotals): OracleTotals {
 
 /** Rows of all snapshots, oldest first. */
 export function snapshotRows(snapshots: readonly FoldedSnapshot[]): Row[] {
-  return snapshots.map(({ recordTime, forced, owners, supply, changesDigest, digest }) => ({
+  return snapshots.map(({ recordTime, forced, owners, supply, changesDigest, digest, ...tokens }) => ({
     record_time: shortTime(recordTime),
     forced,
     owners: owners.size,
@@ -64,6 +64,8 @@ export function snapshotRows(snapshots: readonly FoldedSnapshot[]): Row[] {
     total: plainDecimal(supply.unlocked + supply.locked),
     changes_digest: changesDigest,
     digest,
+    tokens_changes_digest: tokens.tokensChangesDigest,
+    tokens_digest: tokens.tokensDigest,
   }));
 }
 

@@ -65,13 +65,32 @@ type Figures = Omit<Snapshot, 'forced'>;
 
 function figuresOf(wanted: OracleSnapshot): Figures {
   const { coins, tokens, tokensChangesDigest, tokensDigest, ...place } = wanted;
-  return { ...place, contracts: coins.length, owners: ownersOf(wanted).length, ...supplyOf(wanted) };
+  return {
+    ...place,
+    tokensChangesDigest,
+    tokensDigest,
+    contracts: coins.length,
+    owners: ownersOf(wanted).length,
+    ...supplyOf(wanted),
+  };
 }
 
 /** A store may keep more of a snapshot than it has to give. */
 function withoutSeq(snapshot: Snapshot): Figures {
-  const { migrationId, recordTime, changesDigest, digest, contracts, owners, unlocked, locked } = snapshot;
-  return { migrationId, recordTime, changesDigest, digest, contracts, owners, unlocked, locked };
+  const {
+    migrationId,
+    recordTime,
+    changesDigest,
+    digest,
+    tokensChangesDigest,
+    tokensDigest,
+    contracts,
+    owners,
+    unlocked,
+    locked,
+  } = snapshot;
+  const digests = { changesDigest, digest, tokensChangesDigest, tokensDigest };
+  return { migrationId, recordTime, ...digests, contracts, owners, unlocked, locked };
 }
 
 function newestOf(migrationId: bigint | null): SnapshotChoice {

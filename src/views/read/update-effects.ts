@@ -1,0 +1,152 @@
+import type { Database } from 'better-sqlite3';
+import type { AccountName } from '../../holdings/instrument.ts';
+import { type Amounts, type Movement, type MovementLeg, OTHERS_MAX } from '../../holdings/movement-facts.ts';
+import { idText, type StoredId } from '../../ledger/ledger-ids.ts';
+import type { Micros } from '../../ledger/time.ts';
+import { epochsUp } from '../store/account-epochs.ts';
+import { decodeNumbers, parseColumn } from '../store/stored-rows.ts';
+import type { Account, AccountReader, Instrument } from './owner-versions.ts';
+
+export interface UpdateRow {
+  readonly updateNo: number;
+  readonly recordTime: Micros;
+  readonly countedAt: Micros;
+  readonly updateId: StoredId;
+  /** The accounts that it moved. */
+  readonly accounts: Buffer;
+}
+
+export type UpdateEpoch = { readonly epoch: number };
+
+/** What an update changed in the account of that number. */
+type AccountChange = { readonly no: number; readonly change: Amounts; readonly name?: AccountName };
+
+/** The same with the account. */
+type Moved = { readonly account: Account; readonly change: Amounts; readonly name?: AccountName };
+
+export type Columns = Readonly<Record<keyof Amounts, string>>;
+
+export const CHANGE = 'CAST(unlocked AS TEXT) AS unlocked, CAST(locked AS TEXT) AS locked';
+
+/** Reads what an update changed in the accounts of an instrument. `? + 0`: see views/store/database.ts. */
+export function createEffectReader(db: Database, accounts: AccountReader) {
+  const changeOf = db.prepare<[number, number, number], Columns>(
+    `SELECT ${CHANGE} FROM movement WHERE epoch = ? + 0 AND account = ? + 0 AND update_no = ? + 0`,
+  );
+  // An update of the Ledger API form, of which the migration is stored, comes from a participant, which may not show all owners.
+  const limited = db
+    .prepare<[], number>('SELECT followed IS NOT NULL OR source_migration_id IS NOT NULL FROM setting')
+    .pluck();
+  const isLimited = (): boolean => limited.get() === 1;
+  const legsOf = db
+    .prepare<[number, number], string>('SELECT legs FROM movement_legs WHERE update_no = ? + 0 AND account = ? + 0')
+    .pluck();
+  const tokensKept = db.prepare<[], number | null>('SELECT tokens FROM setting').pluck();
+  /** Decided with the first update, for ever. */
+  let tokens: number | null = null;
+  const coinOf = db.prepare<[number], number | null>('SELECT coin FROM migration WHERE migration_id = ? + 0').pluck();
+  const accountNamed = db.prepare<[number], { instrument: number; provider: string; accountId: string }>(
+    'SELECT instrument, provider, account_id AS accountId FROM account WHERE id = ? + 0',
+  );
+
+  function changeIn(epoch: number, account: number, updateNo: number): Amounts | null {
+    const row = changeOf.get(epoch, account, updateNo);
+    return row === undefined ? null : { unlocked: BigInt(row.unlocked), locked: BigInt(row.locked) };
+  }
+
+  /** The changes of all accounts of an instrument that an update moved. */
+  function* changesOf(
+    { updateNo, epoch, accounts: moved }: UpdateRow & UpdateEpoch,
+    of: Instrument,
+  ): Generator<AccountChange> {
+    tokens ??= tokensKept.get() ?? null;
+    const isOfMany = tokens === 1;
+    const wanted = !isOfMany ? null : of.instrument === undefined ? coinOf.get(of.migrationId) : accounts.noOf(of);
+    for (const no of decodeNumbers(moved)) {
+      const named = isOfMany ? accountNamed.get(no) : undefined;
+      if (named !== undefined && named.instrument !== wanted) continue;
+      const change = changeIn(epoch, no, updateNo);
+      if (change === null) throw new Error(`update ${updateNo} has no movement of account ${no}`);
+      if (named === undefined || of.instrument === undefined) yield { no, change };
+      else yield { no, change, name: { provider: named.provider || null, accountId: named.accountId } };
+    }
+  }
+
+  /** The epoch of the movements of an update, which one of them tells; null where it has none. */
+  function epochOf(
+    { updateNo, accounts: moved }: UpdateRow,
+    interval: { readonly epoch: number; readonly firstEpoch: number },
+  ): number | null {
+    const [no] = decodeNumbers(moved);
+    if (no === undefined) return null;
+    const epochs = epochsUp(accounts.ofNo(no).epochs, interval.firstEpoch, interval.epoch);
+    return epochs.find((epoch) => changeIn(epoch, no, updateNo) !== null) ?? null;
+  }
+
+  /** What other rows say of an update: the changes of accounts, the largest first, then by party, provider and id (UTF-8 bytes); and that of the supply. */
+  function effectsOf(
+    update: UpdateRow & UpdateEpoch,
+    of: Instrument,
+    changes: Iterable<AccountChange> = changesOf(update, of),
+  ) {
+    const moved = Array.from(changes, ({ no, ...rest }): Moved => ({ account: accounts.ofNo(no), ...rest }));
+    const supplyChange = of.instrument !== undefined || isLimited() ? null : sumOf(moved);
+    // Those whose total it left as it was are the last ones.
+    const totalsChanged = moved.filter(({ change }) => totalOf(change) !== 0n).length;
+    return { moved: moved.sort(bySizeThenAccount), totalsChanged, supplyChange };
+  }
+
+  /** The movement at a place of an update. */
+  function complete(
+    { updateNo, recordTime, countedAt, updateId }: UpdateRow,
+    { moved, totalsChanged, supplyChange }: ReturnType<typeof effectsOf>,
+    { place, after }: Pick<Movement, 'place' | 'after'>,
+  ): Movement {
+    const { account, change, name } = moved[place]!;
+    const first = moved.slice(0, Math.min(OTHERS_MAX + 1, totalsChanged));
+    const others = first.filter((each) => each.account.no !== account.no);
+    const legs = legsOf.get(updateNo, account.no);
+    return {
+      ...{ updateNo, recordTime, countedAt, updateId: idText(updateId), party: account.party, place, change, after },
+      ...accountOf(name),
+      others: others.slice(0, OTHERS_MAX).map((each) => {
+        return { party: each.account.party, ...accountOf(each.name), change: totalOf(each.change) };
+      }),
+      othersCount: totalsChanged - (totalOf(change) === 0n ? 0 : 1),
+      supplyChange,
+      legs: legs === undefined ? null : parseColumn<readonly MovementLeg[]>('movement_legs.legs', legs, JSON.parse),
+    };
+  }
+
+  return { changesOf, epochOf, effectsOf, complete, isLimited };
+}
+
+function bySizeThenAccount(a: Moved, b: Moved): number {
+  const [x, y] = [absolute(totalOf(a.change)), absolute(totalOf(b.change))];
+  if (x !== y) return x > y ? -1 : 1;
+  return (
+    byBytes(a.account.party, b.account.party) ||
+    byBytes(a.name?.provider ?? '', b.name?.provider ?? '') ||
+    byBytes(a.name?.accountId ?? '', b.name?.accountId ?? '')
+  );
+}
+
+function byBytes(a: string, b: string): number {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+}
+
+const accountOf = (account: AccountName | undefined) => (account === undefined ? {} : { account });
+
+export function totalOf({ unlocked, locked }: Amounts): bigint {
+  return unlocked + locked;
+}
+
+export function sumOf(changes: Iterable<{ readonly change: Amounts }>): bigint {
+  let sum = 0n;
+  for (const { change } of changes) sum += totalOf(change);
+  return sum;
+}
+
+export function absolute(units: bigint): bigint {
+  return units < 0n ? -units : units;
+}
