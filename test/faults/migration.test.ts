@@ -16,7 +16,7 @@ import { replayInto } from '../support/views/replayed.ts';
 import { dumpViews } from '../support/views/views-dump.ts';
 
 const OLD = 12;
-const NEW = 13;
+const NEW = 14;
 const SLICE_ROWS = 10;
 const KILLS = soakCount(6);
 
@@ -81,7 +81,8 @@ describe('a migration that ends before its end', () => {
       const data = oldDirectory(`ended-${most}`);
       migrate(data, { sliceRows: SLICE_ROWS, most });
       const version = versionOf(data);
-      expect(version === NEW ? most : Math.floor(version / 1_000)).toBe(version === NEW ? transactions : OLD);
+      if (version === NEW) expect(most).toBe(transactions);
+      else expect([OLD, OLD + 1]).toContain(version < 1_000 ? version : Math.floor(version / 1_000));
       migrate(data, { sliceRows: SLICE_ROWS });
       expect(dumpViews(data), `ended after ${most} transactions`).toEqual(wanted);
     }

@@ -5,19 +5,24 @@ import { holdfast } from '../support/program/command.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 
 const fixtures = join(import.meta.dirname, '../../fixtures');
-const oldViews = join(fixtures, 'views-12');
 
-/** Each directory of schema 12 with the feed it was made from. */
-const DIRECTORIES = {
-  story: ['story.scan.ndjson', 'story-migration.scan.ndjson'].map((name) => join(fixtures, name)),
-  random: [join(oldViews, 'random.scan.ndjson.gz')],
-} as const;
+const STORY = ['story.scan.ndjson', 'story-migration.scan.ndjson'].map((name) => join(fixtures, name));
 
-describe.each(Object.entries(DIRECTORIES))('the directory of schema 12 from the %s ledger', (name, feed) => {
+/** Each directory of an older schema with the feed it was made from. */
+const DIRECTORIES = [12, 13].flatMap((version) => {
+  const views = join(fixtures, `views-${version}`);
+  const random = [join(views, 'random.scan.ndjson.gz')];
+  return [
+    { version, name: 'story', views, feed: STORY },
+    { version, name: 'random', views, feed: random },
+  ];
+});
+
+describe.each(DIRECTORIES)('the directory of schema $version from the $name ledger', ({ name, views, feed }) => {
   it('has the snapshots, totals and digests of a replay, and reads its whole feed again', async () => {
     using folder = temporaryDirectory();
     // Opening a directory writes to it.
-    cpSync(join(oldViews, name), folder.at('old'), { recursive: true });
+    cpSync(join(views, name), folder.at('old'), { recursive: true });
     const replayed = await holdfast('replay', '--data', folder.at('new'), ...feed);
     expect(replayed.code, replayed.stderr).toBe(0);
     expect(await holdfast('snapshots', '--data', folder.at('old'))).toMatchObject({
@@ -26,6 +31,10 @@ describe.each(Object.entries(DIRECTORIES))('the directory of schema 12 from the 
     });
     const migrated = await holdfast('replay', '--data', folder.at('old'), folder.writeLines('nothing', []));
     expect(migrated.code, migrated.stderr).toBe(0);
+    expect(await holdfast('replay', '--data', folder.at('old'), '--tokens', 'on', folder.at('nothing'))).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('this directory was built with off'),
+    });
     const snapshots = await Promise.all(
       ['old', 'new'].map((each) => holdfast('snapshots', '--json', '--data', folder.at(each))),
     );
