@@ -27,7 +27,7 @@ export function createHealth(
     },
     async status() {
       const { phase, source, halted, importedAt, deadLetters, lastError, dso, tokens, ...status } = ingest.status();
-      const { firstLegsDifference: _leg, firstViewDifference: _view, viewDiffers, ...counts } = status.counts;
+      const { firstLegsDifference: _first, viewDiffers, ...counts } = status.counts;
       return {
         version,
         phase,

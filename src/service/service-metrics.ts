@@ -94,7 +94,7 @@ export function noteTimed({ what, seconds }: Timed): void {
 
 /** What `/metrics` says of the ingest. */
 export function measureIngest(registry: Registry, status: () => IngestStatus): void {
-  type NotNumbers = 'ignored' | 'eventsByKind' | 'firstLegsDifference' | 'firstViewDifference';
+  type NotNumbers = 'ignored' | 'eventsByKind' | 'firstLegsDifference';
   const of = (name: keyof Omit<IngestStatus['counts'], NotNumbers>) => () => status().counts[name];
   const ofSource = (name: 'lagMessages' | 'lagBytes' | 'lagSeconds') => () => status().source?.status[name] ?? null;
   counters(registry, {

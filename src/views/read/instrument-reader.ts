@@ -11,6 +11,7 @@ import {
   type Unreadable,
 } from '../../holdings/facts.ts';
 import type { InstrumentName } from '../../holdings/instrument.ts';
+import { lazy } from '../../lazy.ts';
 import { idText, type StoredId } from '../../ledger/ledger-ids.ts';
 import { epochBitsOf } from '../store/account-epochs.ts';
 import type { Account, AccountReader, VersionReader } from './owner-versions.ts';
@@ -66,9 +67,12 @@ export function createInstrumentReader(
   const limited = db
     .prepare<[], number>('SELECT followed IS NOT NULL OR source_migration_id IS NOT NULL FROM setting')
     .pluck();
-  const unreadable = db.prepare<[number, string, number], UnreadableRow>(
-    `SELECT contract_id AS contractId, template_id AS templateId, reason, stakeholders FROM unreadable
+  // The event loop, which has no statement that sorts, does not read them.
+  const unreadable = lazy(() =>
+    db.prepare<[number, string, number], UnreadableRow>(
+      `SELECT contract_id AS contractId, template_id AS templateId, reason, stakeholders FROM unreadable
      WHERE migration_id = ? + 0 AND ${ID_TEXT} > ? || '' ORDER BY ${ID_TEXT} LIMIT ?`,
+    ),
   );
 
   function supplyOf(no: number, { seq }: IntervalEnd): Supply {
@@ -131,9 +135,11 @@ export function createInstrumentReader(
       return listed;
     },
     unreadable: ({ migrationId, after, rows }: Lookup<'unreadable'>): readonly Unreadable[] =>
-      unreadable.all(migrationId, after ?? '', rows).map(({ contractId, stakeholders, ...row }) => {
-        return { ...row, contractId: idText(contractId), stakeholders: stakeholders.split('|') };
-      }),
+      unreadable()
+        .all(migrationId, after ?? '', rows)
+        .map(({ contractId, stakeholders, ...row }) => {
+          return { ...row, contractId: idText(contractId), stakeholders: stakeholders.split('|') };
+        }),
   };
 }
 

@@ -8,6 +8,7 @@ import {
   movementKind,
   type UpdateHistory,
 } from '../../holdings/movement-facts.ts';
+import { lazy } from '../../lazy.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { epochsDown, epochsUp } from '../store/account-epochs.ts';
 import type { Account, AccountReader, VersionReader } from './owner-versions.ts';
@@ -117,14 +118,17 @@ export function createMovementReader(
        CROSS JOIN movement m ON m.epoch = ? + 0 AND m.account = j.value AND update_no > ? + 0 AND update_no <= ? + 0
        CROSS JOIN ledger_update u ON u.no = update_no ORDER BY update_no ${order}`,
     );
-  const ofManyInOrder = { asc: betweenOfMany('asc'), desc: betweenOfMany('desc') };
-  const updatesOfToken = db
-    .prepare<[number, number, number, number], number>(
-      `SELECT DISTINCT update_no FROM account a
+  // The event loop, which has no statement that sorts, reads no tokens.
+  const ofManyInOrder = lazy(() => ({ asc: betweenOfMany('asc'), desc: betweenOfMany('desc') }));
+  const updatesOfToken = lazy(() =>
+    db
+      .prepare<[number, number, number, number], number>(
+        `SELECT DISTINCT update_no FROM account a
        CROSS JOIN movement m ON m.epoch = ? + 0 AND m.account = a.id AND update_no > ? + 0 AND update_no <= ? + 0
        WHERE a.instrument = ? + 0 ORDER BY update_no DESC`,
-    )
-    .pluck();
+      )
+      .pluck(),
+  );
   const lastEpoch = db.prepare<[], number | null>('SELECT max(no) FROM epoch').pluck();
   const effects = createEffectReader(db, accounts);
   const { effectsOf, complete, changesOf, epochOf } = effects;
@@ -198,7 +202,7 @@ export function createMovementReader(
     const nos = JSON.stringify(accounts.map(({ no }) => no));
     const ascending = [...epochs].sort((a, b) => a - b);
     for (const epoch of order === 'asc' ? ascending : ascending.reverse())
-      for (const { unlocked, locked, ...row } of ofManyInOrder[order].iterate(nos, epoch, after.no, to.no))
+      for (const { unlocked, locked, ...row } of ofManyInOrder()[order].iterate(nos, epoch, after.no, to.no))
         yield { ...row, change: { unlocked: BigInt(unlocked), locked: BigInt(locked) } };
   }
 
@@ -266,7 +270,7 @@ export function createMovementReader(
   /** The updates of a token, the last first, and the epochs of their movements. */
   function* tokenUpdates(no: number, { after, to }: { after: Moment; to: number }, migrationId: number) {
     for (let epoch = lastEpoch.get() ?? 0; epoch >= after.interval.firstEpoch; epoch--)
-      for (const updateNo of updatesOfToken.iterate(epoch, after.no, to, no))
+      for (const updateNo of updatesOfToken().iterate(epoch, after.no, to, no))
         yield updateFrom.get(updateNo, updateNo + 1, migrationId)!;
   }
 

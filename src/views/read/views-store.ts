@@ -9,6 +9,7 @@ import type {
   OwnersFacts,
 } from '../../holdings/facts.ts';
 import { ExpiredSums, mayHaveExpired } from '../../holdings/summary-answer.ts';
+import { lazy } from '../../lazy.ts';
 import { epochsUp } from '../store/account-epochs.ts';
 import { openForReading } from '../store/database.ts';
 import { type CoinRow, followedIn, NO_SUMS, unitsOf } from '../store/stored-rows.ts';
@@ -208,12 +209,6 @@ export function createFactsReader(db: Database) {
       if (!isFollowedFinal) followed = undefined;
     },
   };
-}
-
-/** Made when first needed. */
-function lazy<T>(make: () => T): () => T {
-  let made: T | undefined;
-  return () => (made ??= make());
 }
 
 const NO_COINS = { unlocked: NO_SUMS, locked: NO_SUMS };
