@@ -75,7 +75,7 @@ function dumpOpenItems(db: DatabaseFile.Database, table: string): string[] {
 }
 
 function dumpTable(db: DatabaseFile.Database, table: string, epochs: boolean): string[] {
-  if (['open_items', 'open_token_items'].includes(table)) return dumpOpenItems(db, table);
+  if (table === 'open_items' || table === 'open_token_items') return dumpOpenItems(db, table);
   const columns = db
     .prepare<[string], string>('SELECT name FROM pragma_table_info(?)')
     .pluck()
