@@ -109,7 +109,12 @@ function examplesText(examples: readonly string[]): string {
 async function runCommand(command: CliCommand, parsed: Command, terminal: Terminal): Promise<ExitCode | undefined> {
   const options = parsed.opts();
   const isOfEnvironment = (key: string): boolean => parsed.getOptionValueSource(key) === 'env';
-  const given = Object.entries(options).filter(([key]) => parsed.getOptionValueSource(key) !== 'default');
+  // A command may have an option of its own with the name of a setting that it has none for.
+  const settings: readonly string[] = [...(command.settings ?? []), ...SETTINGS_OF_EVERY_COMMAND];
+  const isOwn = (key: string): boolean => key in SETTINGS && !settings.includes(key);
+  const given = Object.entries(options).filter(
+    ([key]) => parsed.getOptionValueSource(key) !== 'default' && !isOwn(key),
+  );
   const { config, warnings } = loadConfig({ options: Object.fromEntries(given), isOfEnvironment, env: terminal.env });
   // The program's one logger.
   const logger = pino({ level: config.logLevel, timestamp: pino.stdTimeFunctions.isoTime }, terminal.stderr);
