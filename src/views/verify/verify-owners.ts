@@ -36,81 +36,58 @@ const OWNERS_PER_STEP = 1_000;
  * are added up in `supply`, interval by interval; the items of the contracts go into `items`.
  */
 export function* verifyOwners(context: VerifyContext, items: Items): Generator<VerifyStep> {
-  const { db, supply } = context;
-  const total = Number(db.prepare<[], bigint | null>('SELECT max(id) FROM account').pluck().get());
+  const { db } = context;
+  const total = Number(db.prepare<[], bigint | null>('SELECT count(*) FROM account').pluck().get());
   const verifyOwner = createOwnerVerifier(context, items);
   const coins = 'instrument IN (SELECT coin FROM migration WHERE coin IS NOT NULL)';
-  const idsOf = (rest: string) =>
-    db.prepare<[], [bigint, bigint, string]>(`SELECT id, instrument, owner FROM account WHERE ${rest}`).raw().iterate();
-  const tokens = new TokenOwners(context);
   let verified = 0;
   // The accounts that a party has of a token come one after the other.
-  for (const ids of [idsOf(`${coins} ORDER BY id`), idsOf(`NOT (${coins}) ORDER BY instrument, owner`)])
-    for (const [id, instrument, owner] of ids) {
-      const changes = verifyOwner(id);
-      const ofInstrument = getOrMake(supply, instrument, () => new Map<bigint, Supply>());
-      for (const [seq, change] of changes.by) addSupply(ofInstrument, seq, change);
-      if (changes.isToken) tokens.add({ instrument, owner }, changes.by);
+  for (const rest of [`${coins} ORDER BY id`, `NOT (${coins}) ORDER BY instrument, owner`]) {
+    const owners = createOwnerCounter(context);
+    const accounts = db.prepare<[], [bigint, bigint, string]>(
+      `SELECT id, instrument, owner FROM account WHERE ${rest}`,
+    );
+    for (const [id, instrument, owner] of accounts.raw().iterate()) {
+      owners.add({ instrument, owner }, verifyOwner(id));
       verified += 1;
       if (verified % OWNERS_PER_STEP === 0) yield { phase: 'owners', done: verified, total };
     }
-  tokens.end();
+    owners.end();
+  }
   yield { phase: 'owners', done: total, total };
 }
 
 type Items = Readonly<Record<'coins' | 'tokens', ItemsFound>>;
+/** Of an account by interval; its owner is not counted there. */
 type Changes = ReadonlyMap<bigint, Supply>;
-type TokenOwner = Readonly<{ instrument: bigint; owner: string }>;
 
-/** Owners of tokens: parties with a contract in any of their accounts; and `open_accounts`. */
-class TokenOwners {
-  readonly #context: VerifyContext;
-  readonly #accounts;
-  #owner: TokenOwner | null = null;
-  #contracts = new Map<bigint, Supply>();
-  #open = 0n;
-  #rows = 0n;
-
-  constructor(context: VerifyContext) {
-    this.#context = context;
-    this.#accounts = context.db
-      .prepare<[bigint, string], bigint>('SELECT accounts FROM open_accounts WHERE instrument = ? AND owner = ?')
-      .pluck();
-  }
-
-  add(owner: TokenOwner, changes: Changes): void {
-    if (owner.owner !== this.#owner?.owner || owner.instrument !== this.#owner.instrument) this.#end();
-    this.#owner = owner;
-    let contracts = 0n;
-    for (const [seq, change] of changes) {
-      addSupply(this.#contracts, seq, [change[0]!, 0n, 0n, 0n]);
-      contracts += change[0]!;
-    }
-    if (contracts > 0n) this.#open += 1n;
-  }
-
-  #end(): void {
-    const [of, open, changes] = [this.#owner, this.#open, this.#contracts];
-    [this.#open, this.#contracts] = [0n, new Map()];
-    if (of === null || of.owner === '') return;
-    const supply = this.#context.supply.get(of.instrument)!;
+/** Adds the changes of accounts to `supply`. An owner is a party with a contract in any of its accounts, which come one after the other. */
+function createOwnerCounter({ supply }: VerifyContext) {
+  let last: { readonly instrument: bigint; readonly owner: string; contracts: Map<bigint, Supply> } | null = null;
+  function end(): void {
+    // No party owns the tokens of an account without an owner.
+    if (last === null || last.owner === '') return;
     let before = 0n;
-    for (const seq of [...changes.keys()].sort((a, b) => (a < b ? -1 : 1))) {
-      const after = before + changes.get(seq)![0]!;
-      addSupply(supply, seq, [0n, BigInt(after > 0n) - BigInt(before > 0n), 0n, 0n]);
+    for (const seq of [...last.contracts.keys()].sort((a, b) => (a < b ? -1 : 1))) {
+      const after = before + last.contracts.get(seq)![0]!;
+      if (after > 0n !== before > 0n) addSupply(supply.get(last.instrument)!, seq, [0n, after > 0n ? 1n : -1n, 0n, 0n]);
       before = after;
     }
-    const accounts = this.#accounts.get(of.instrument, of.owner) ?? 0n;
-    if (accounts > 0n) this.#rows += 1n;
-    if (accounts !== open)
-      differsIn(this.#context, 'open_accounts', of)(`${open} accounts of instrument ${of.instrument}`, accounts);
   }
-
-  end(): void {
-    this.#end();
-    const rows = this.#context.db.prepare<[], bigint>('SELECT count(*) FROM open_accounts').pluck().get()!;
-    if (rows !== this.#rows) differsIn(this.#context, 'open_accounts')(`${this.#rows} rows, by the accounts`, rows);
-  }
+  return {
+    add({ instrument, owner }: { instrument: bigint; owner: string }, changes: Changes): void {
+      if (last?.owner !== owner || last.instrument !== instrument) {
+        end();
+        last = { instrument, owner, contracts: new Map() };
+      }
+      const ofInstrument = getOrMake(supply, instrument, () => new Map<bigint, Supply>());
+      for (const [seq, change] of changes) {
+        addSupply(ofInstrument, seq, change);
+        addSupply(last.contracts, seq, change);
+      }
+    },
+    end,
+  };
 }
 
 type Integers = 'epoch' | 'entryNo' | 'entryCreatedAt' | 'entryCreatedSeq' | 'entryExpiry' | 'archivedSeq' | 'idHash';
@@ -138,10 +115,7 @@ interface AccountRow extends Readonly<Record<'provider' | 'accountId' | 'admin' 
   readonly since: bigint | null;
 }
 
-function createOwnerVerifier(
-  context: VerifyContext,
-  items: Items,
-): (owner: bigint) => { readonly by: Changes; readonly isToken: boolean } {
+function createOwnerVerifier(context: VerifyContext, items: Items): (owner: bigint) => Changes {
   const { db } = context;
   const ownerOf = db.prepare<[bigint], AccountRow>(
     `SELECT migration_id AS migrationId, owner AS party, provider, account_id AS accountId, admin, name AS instrument,
@@ -176,7 +150,7 @@ function createOwnerVerifier(
     const isToken = account.isToken === 1n;
     if (migrationId === null) {
       differsIn(context, 'instrument')(`the instrument of account ${id}`, 'none');
-      return { by: new Map(), isToken: false };
+      return new Map();
     }
     const snapshots = context.sealed.get(migrationId) ?? [];
     const differs = (table: string, seq: bigint, expected: string, found: unknown): void =>
@@ -220,11 +194,7 @@ function createOwnerVerifier(
       const [expected, is] = [changes, moved].map((each) => (each.get(seq) ?? NO_SUPPLY).slice(2).join(' and '));
       if (seq > unknown && is !== expected) differs('movement', seq, `${expected} units, by its totals`, is);
     }
-    if (!isToken) return { by: changes, isToken };
-    const withoutOwners = [...changes].map(
-      ([seq, [contracts, _, ...sums]]) => [seq, [contracts!, 0n, ...sums]] as const,
-    );
-    return { by: new Map(withoutOwners), isToken };
+    return changes;
   };
 }
 
@@ -366,8 +336,7 @@ function compareVersions(
       sums.expiryBound = bound;
     }
     const after = now.unlocked.count + now.locked.count;
-    const owners = BigInt(after > 0) - BigInt(before > 0);
-    changes.set(seq, [BigInt(after - before), owners, interval.unlocked.amount, interval.locked.amount]);
+    changes.set(seq, [BigInt(after - before), 0n, interval.unlocked.amount, interval.locked.amount]);
   }
   return changes;
 }

@@ -149,6 +149,17 @@ function* verifyTokens(context: VerifyContext): Generator<VerifyStep> {
       if (is !== expected) differs(`instrument ${JSON.stringify(name)} of ${admin}: ${expected}`, is);
     }
   }
+  const open = db.prepare<[], [bigint, string, bigint | null, bigint | null]>(
+    `SELECT instrument, owner, o.accounts, w.accounts FROM open_accounts o FULL JOIN
+       (SELECT a.instrument AS instrument, owner, count(DISTINCT a.id) AS accounts FROM held JOIN account a ON a.id = account
+        WHERE owner <> '' AND a.instrument NOT IN (SELECT coin FROM migration WHERE coin IS NOT NULL)
+          AND NOT EXISTS (SELECT 1 FROM gone WHERE gone.no = held.no) GROUP BY a.instrument, owner) w USING (instrument, owner)
+     WHERE o.accounts IS NOT w.accounts`,
+  );
+  // It reads all that is held.
+  const isNeeded = supply.size > context.sealed.size || rowsOf(context, 'open_accounts') > 0;
+  for (const [instrument, owner, found, expected] of isNeeded ? open.raw().iterate() : [])
+    differsIn(context, 'open_accounts', { owner })(`${expected ?? 0} accounts of instrument ${instrument}`, found ?? 0);
   const [stored] = db.prepare<[], bigint>('SELECT unreadable FROM setting').pluck().all();
   const unreadable = rowsOf(context, 'unreadable');
   if (stored !== BigInt(unreadable))

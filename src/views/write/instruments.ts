@@ -1,33 +1,14 @@
 import type { Database } from 'better-sqlite3';
 import { COIN_INSTRUMENT } from '../../ledger/templates.ts';
-import { BulkRows, parseColumn } from '../store/stored-rows.ts';
-import type { MigrationState, WriterState } from './state.ts';
-
-/** An instrument of a migration, with its supply in the open interval. */
-export interface Instrument {
-  readonly no: number;
-  readonly migration: MigrationState;
-  readonly admin: string;
-  readonly name: string;
-  contracts: number;
-  owners: number;
-  unlocked: bigint;
-  locked: bigint;
-}
-
-type InstrumentRow = Pick<Instrument, 'no' | 'admin' | 'name' | 'contracts' | 'owners'> &
-  Readonly<Record<'unlocked' | 'locked', string> & Record<'migrationId', number>>;
-
-/** Instruments with the newest version of each one's supply. */
-export const INSTRUMENT_ROWS = `SELECT id AS no, migration_id AS migrationId, admin, name,
-    coalesce(contracts, 0) AS contracts, coalesce(owners, 0) AS owners, coalesce(unlocked, '0') AS unlocked, coalesce(locked, '0') AS locked
-  FROM instrument LEFT JOIN supply ON instrument = id AND seq = (SELECT max(seq) FROM supply WHERE instrument = id)`;
-
-export function instrumentOf({ migrationId, ...row }: InstrumentRow, migration: MigrationState): Instrument {
-  const unlocked = parseColumn('supply.unlocked', row.unlocked, BigInt);
-  const locked = parseColumn('supply.locked', row.locked, BigInt);
-  return { ...row, migration, unlocked, locked };
-}
+import { BulkRows } from '../store/stored-rows.ts';
+import {
+  INSTRUMENT_ROWS,
+  type Instrument,
+  type InstrumentRow,
+  instrumentOf,
+  type MigrationState,
+  type WriterState,
+} from './state.ts';
 
 /** Whose tokens are counted, as one text: parties have no line ends. */
 const ownerKey = ({ no }: Instrument, party: string): string => `${no}\n${party}`;

@@ -4,8 +4,8 @@ import { type EpochBits, epochBitsOf, epochsDown, NO_EPOCHS } from '../store/acc
 import { rowOrder } from '../store/row-order.ts';
 import { BulkRows, decodeVersion, encodeVersion, NO_SUMS, noSums, type Sums } from '../store/stored-rows.ts';
 import type { Epochs } from './epochs.ts';
-import type { Instrument, Instruments } from './instruments.ts';
-import type { MigrationState, WriterState } from './state.ts';
+import type { Instruments } from './instruments.ts';
+import type { Instrument, MigrationState, WriterState } from './state.ts';
 
 /** An account in one migration, that is an owner of the coin or an account of a token, with the sums of the open interval. */
 export interface Owner {

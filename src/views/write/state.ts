@@ -4,7 +4,6 @@ import type { Entity } from '../../ledger/templates.ts';
 import type { Micros } from '../../ledger/time.ts';
 import { followedIn, parseColumn } from '../store/stored-rows.ts';
 import type { Epochs, StoredInterval } from './epochs.ts';
-import { INSTRUMENT_ROWS, type Instrument, instrumentOf } from './instruments.ts';
 import { type LaneState, loadLanes } from './positions.ts';
 
 /** The updates applied of one synchronizer: a row of `synchronizer`, whose columns views-schema.ts explains. */
@@ -18,6 +17,32 @@ export interface SynchronizerState {
   repairs: number;
   unseen: boolean;
   changed: boolean;
+}
+
+/** An instrument of a migration, with its supply in the open interval. */
+export interface Instrument {
+  readonly no: number;
+  readonly migration: MigrationState;
+  readonly admin: string;
+  readonly name: string;
+  contracts: number;
+  owners: number;
+  unlocked: bigint;
+  locked: bigint;
+}
+
+export type InstrumentRow = Pick<Instrument, 'no' | 'admin' | 'name' | 'contracts' | 'owners'> &
+  Readonly<Record<'unlocked' | 'locked', string> & Record<'migrationId', number>>;
+
+/** Instruments with the newest version of each one's supply. */
+export const INSTRUMENT_ROWS = `SELECT id AS no, migration_id AS migrationId, admin, name,
+    coalesce(contracts, 0) AS contracts, coalesce(owners, 0) AS owners, coalesce(unlocked, '0') AS unlocked, coalesce(locked, '0') AS locked
+  FROM instrument LEFT JOIN supply ON instrument = id AND seq = (SELECT max(seq) FROM supply WHERE instrument = id)`;
+
+export function instrumentOf({ migrationId, ...row }: InstrumentRow, migration: MigrationState): Instrument {
+  const unlocked = parseColumn('supply.unlocked', row.unlocked, BigInt);
+  const locked = parseColumn('supply.locked', row.locked, BigInt);
+  return { ...row, migration, unlocked, locked };
 }
 
 /** A migration's clock, open interval and coin (docs/rules.md, time and order): see the columns of `migration` in views-schema.ts. */
@@ -103,7 +128,7 @@ function loadMigrations(db: Database): Map<number, MigrationState> {
                  ORDER BY record_time DESC LIMIT 1), 0) AS hasTokenChain
      FROM migration m ORDER BY m.migration_id`,
   );
-  const coinRow = db.prepare<[number], Parameters<typeof instrumentOf>[0]>(`${INSTRUMENT_ROWS} WHERE id = ?`);
+  const coinRow = db.prepare<[number], InstrumentRow>(`${INSTRUMENT_ROWS} WHERE id = ?`);
   for (const { openEpoch, ...row } of rows.all()) {
     const stored = { openSeq: row.openSeq, openEpoch };
     const importTimes = parseColumn<Record<string, Micros>>('migration.seed_times', row.importTimes, JSON.parse);
