@@ -163,7 +163,7 @@ export const movementAnswer = z
   })
   .meta({ id: 'Movement' });
 
-const movements = tableOperation({
+export const movements = tableOperation({
   path: '/holdfast/v1/owners/{party}/movements',
   operationId: 'listOwnerMovements',
   summary: 'What moved of an owner, update by update: `from` and `to` are any times, by which updates count.',

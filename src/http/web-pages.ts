@@ -102,7 +102,7 @@ function startScript(documents: readonly ServedDocument[]): string {
 const BUILT = join(import.meta.dirname, '../../dist/web');
 
 /** The pages by their paths, with the way from each to the root: addresses are relative to it, so that a proxy may serve us under a path of its own. */
-const PAGES = { '/': './', '/snapshots': './', '/owners/{party}': '../' } as const;
+const PAGES = { '/': './', '/snapshots': './', '/tokens': './', '/owners/{party}': '../' } as const;
 
 /** The dashboard and what it loads, read once. In a checkout that was not built its pages say what to do. */
 export function dashboardRoutes(folder = BUILT): readonly Route[] {

@@ -138,15 +138,21 @@ describe('replay', () => {
 });
 
 describe('snapshots', () => {
+  const NO_TOKENS = { tokens_changes_digest: null, tokens_digest: null };
+
   test('lists them for programs, in order', async () => {
     const { code, stdout } = await holdfast('snapshots', '--data', dataDir, '--json');
     expect(code).toBe(0);
     const expected = story.snapshots.map(
-      ({ summary_v1: _1, summaries_v0: _0, state_v1: _s, state_v0_event_ids: _e, ...listed }) => listed,
+      ({ summary_v1: _1, summaries_v0: _0, state_v1: _s, state_v0_event_ids: _e, ...listed }) => ({
+        ...listed,
+        ...NO_TOKENS,
+      }),
     );
     expect(JSON.parse(stdout)).toEqual(expected);
     const names = ['migration_id', 'record_time', 'contracts', 'owners', 'unlocked', 'locked'];
-    expect(Object.keys(JSON.parse(stdout)[0])).toEqual([...names, 'forced', 'total', 'changes_digest', 'digest']);
+    const digests = ['changes_digest', 'digest', ...Object.keys(NO_TOKENS)];
+    expect(Object.keys(JSON.parse(stdout)[0])).toEqual([...names, 'forced', 'total', ...digests]);
     const { rows } = readCsv((await holdfast('snapshots', '--data', dataDir, '--csv')).stdout);
     expect(rows).toEqual(expected.map(asTexts));
   });
@@ -155,7 +161,7 @@ describe('snapshots', () => {
     const { stdout } = await holdfast('snapshots', '--data', dataDir);
     const lines = stdout.trimEnd().split('\n');
     expect(lines[0]).toMatch(
-      /^migration {2}record time {2,}contracts {2}owners {2,}unlocked {2,}locked {2}forced {2,}total {2}changes digest {2,}digest$/,
+      /^migration {2}record time {2,}contracts {2}owners {2,}unlocked {2,}locked {2}forced {2,}total {2}changes digest {2,}digest {2,}tokens changes digest {2}tokens digest$/,
     );
     expect(lines).toHaveLength(story.snapshots.length + 1);
   });

@@ -36,6 +36,11 @@ export function Header({ live, shown, newest, status }: Props): JSX.Element {
           <a href={linkTo('snapshots', kept)} aria-current={current('snapshots')}>
             Snapshots
           </a>
+          {status?.tokens === 'on' && (
+            <a href={linkTo('tokens', kept)} aria-current={current('tokens')}>
+              Tokens
+            </a>
+          )}
           <a href={linkTo('docs')}>API</a>
         </nav>
         <SearchBox migration={shown} />

@@ -9,6 +9,7 @@ import { Header } from './header.tsx';
 import { NoSnapshotsPage, OverviewPage } from './pages/overview.tsx';
 import { OwnerPage } from './pages/owner.tsx';
 import { SnapshotsPage } from './pages/snapshots.tsx';
+import { TokensPage } from './pages/tokens.tsx';
 import { Answered } from './parts/card.tsx';
 import { isParty } from './parts/values.tsx';
 
@@ -39,6 +40,7 @@ function App(): JSX.Element {
   const page = (here: Shown): JSX.Element => {
     if (party !== null && !isParty(party)) return <NotAParty text={party} />;
     if (party !== null) return <OwnerPage key={party} party={party} here={here} live={live} />;
+    if (address.path === 'tokens') return <TokensPage key={here.migration} here={here} />;
     if (address.path === 'snapshots') return <SnapshotsPage key={here.migration} here={here} />;
     return <OverviewPage key={here.migration} {...{ live, status, newest, here }} />;
   };
@@ -77,7 +79,7 @@ function partyOf({ path }: Address): string | null {
 
 function titleOf({ path }: Address, party: string | null): string {
   if (party !== null) return `Owner ${party}`;
-  return path === 'snapshots' ? 'Snapshots' : 'Overview';
+  return path === 'snapshots' ? 'Snapshots' : path === 'tokens' ? 'Tokens' : 'Overview';
 }
 
 function hereOf({ migration_id, period, snapshots }: Snapshots): Shown {

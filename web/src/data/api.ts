@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import type { stateV0, summaryV0, summaryV1 } from '../../../src/http/holdings-operations.ts';
+import type { instruments } from '../../../src/http/instrument-operations.ts';
 import type * as tables from '../../../src/http/table-operations.ts';
 import { linkTo, type Query } from './address.ts';
 
@@ -11,6 +12,10 @@ export type Snapshot = Snapshots['snapshots'][number];
 export type History = AnswerOf<typeof tables.history>;
 export type Changes = AnswerOf<typeof tables.changes>;
 export type Top = AnswerOf<typeof tables.top>;
+export type Movements = AnswerOf<typeof tables.movements>;
+export type Instruments = AnswerOf<typeof instruments>;
+/** A row of a table's answer. */
+export type AnswerRow<Rows extends readonly unknown[]> = Rows[number];
 export type SummaryV0 = AnswerOf<typeof summaryV0>;
 export type State = AnswerOf<typeof stateV0>;
 
@@ -22,6 +27,8 @@ export interface Status {
   readonly source: { readonly name: string; readonly network?: { readonly errors_in_a_row: number } } | null;
   readonly snapshots: readonly { readonly migration_id: unknown; readonly record_time: string }[];
   readonly dso: string | null;
+  /** Of a store in PostgreSQL it is not known. */
+  readonly tokens?: 'on' | 'off' | null;
   readonly counts?: Readonly<Record<string, unknown>>;
   readonly dead_letters: Readonly<Record<string, number>>;
   readonly halted?: { readonly next: string } | null;
@@ -58,6 +65,8 @@ export const snapshotsRequest = table<Snapshots>('snapshots');
 export const topRequest = table<Top>('top');
 export const ownersRequest = table<AnswerOf<typeof tables.owners>>('owners');
 export const historyRequest = ownerTable<History>('history');
+export const instrumentsRequest = table<Instruments>('instruments');
+export const movementsRequest = ownerTable<Movements>('movements');
 export const changesRequest = ownerTable<Changes>('changes');
 
 /** The same rows as one CSV, of all pages if there are pages. */

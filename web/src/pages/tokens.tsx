@@ -1,0 +1,218 @@
+import type { JSX } from 'preact';
+import { useMemo } from 'preact/hooks';
+import { linkTo, type Query, useAddress } from '../data/address.ts';
+import {
+  type AnswerRow,
+  csvOf,
+  historyRequest,
+  type Instruments,
+  instrumentsRequest,
+  type Movements,
+  movementsRequest,
+  type Shown,
+  type Top,
+  topRequest,
+} from '../data/api.ts';
+import { percentOfShare } from '../data/decimal.ts';
+import { usePaced } from '../data/hooks.ts';
+import { showTime } from '../data/time.ts';
+import { AnswerCard, Empty } from '../parts/card.tsx';
+import { Chart } from '../parts/chart.tsx';
+import { ChartCard } from '../parts/chart-card.tsx';
+import { amountColumn, type Column, Pager, pageQuery, Table, usePages } from '../parts/table.tsx';
+import { partyParts, Time } from '../parts/values.tsx';
+
+type Instrument = AnswerRow<Instruments['instruments']>;
+
+/** An instrument and an owner of it, as the address names them. */
+interface Chosen {
+  readonly instrument_admin: string;
+  readonly instrument_id: string;
+}
+
+const PAGE = 10;
+const PACE_MS = 5_000;
+
+/** All instruments; of the one that the address names the largest holders, and of one of those what moved. */
+export function TokensPage({ here }: { readonly here: Shown }): JSX.Element {
+  const { query } = useAddress();
+  const shown = usePaced(here, PACE_MS);
+  const [admin, id, owner] = ['instrument_admin', 'instrument_id', 'owner'].map((name) => query.get(name));
+  const chosen = admin != null && id != null ? { instrument_admin: admin, instrument_id: id } : null;
+  return (
+    <div class="grid">
+      <InstrumentsCard here={shown} />
+      {chosen !== null && <HoldersCard key={JSON.stringify(chosen)} here={shown} chosen={chosen} />}
+      {chosen !== null && owner != null && (
+        <OwnerCards key={JSON.stringify([chosen, owner])} here={shown} chosen={chosen} owner={owner} />
+      )}
+    </div>
+  );
+}
+
+const tokenLink = (here: Shown, chosen: Chosen, more: Query = {}): string =>
+  linkTo('tokens', { migration: here.migration, ...chosen, ...more });
+
+/** An id may be any text, in any direction. */
+function Name({ id }: { readonly id: string }): JSX.Element {
+  return <bdi class="wrap">{id === '' ? '(empty)' : id}</bdi>;
+}
+
+function InstrumentsCard({ here }: { readonly here: Shown }): JSX.Element {
+  const pages = usePages('instruments');
+  const first = { migration_id: here.migration, record_time: here.newest.record_time };
+  const columns: readonly Column<Instrument>[] = [
+    {
+      name: 'Instrument',
+      cell: ({ admin, id }) => (
+        <a href={tokenLink(here, { instrument_admin: admin, instrument_id: id })} title={admin}>
+          <Name id={id} />
+        </a>
+      ),
+    },
+    { name: 'Admin', cell: ({ admin }) => <span title={admin}>{partyParts(admin).name}</span> },
+    amountColumn('Unlocked', ({ unlocked }) => unlocked),
+    amountColumn('Locked', ({ locked }) => locked),
+    amountColumn('Total', ({ total }) => total),
+    { name: 'Total of', cell: ({ scope }) => (scope === 'network' ? 'the supply' : 'followed owners') },
+    amountColumn('Owners', ({ owners }) => owners),
+    amountColumn('Contracts', ({ contracts }) => contracts),
+  ];
+  return (
+    <AnswerCard
+      title="Instruments"
+      request={instrumentsRequest(pageQuery(pages, first, PAGE))}
+      csv={csvOf(instrumentsRequest(first), true)}
+      lines={PAGE}
+    >
+      {({ instruments, record_time, next_page_token }) => (
+        <>
+          <Table
+            caption="The coin and the tokens"
+            columns={columns}
+            rows={instruments}
+            keyOf={({ admin, id }) => JSON.stringify([admin, id])}
+            empty="Nothing was held at this snapshot or before."
+          />
+          <Pager pages={pages} next={next_page_token} note={`· at ${showTime(record_time)} UTC`} />
+        </>
+      )}
+    </AnswerCard>
+  );
+}
+
+type Holder = AnswerRow<Top['owners']>;
+
+function HoldersCard({ here, chosen }: { readonly here: Shown; readonly chosen: Chosen }): JSX.Element {
+  const pages = usePages('holders');
+  const first = { migration_id: here.migration, record_time: here.newest.record_time, ...chosen };
+  const columns: readonly Column<Holder>[] = [
+    { name: 'Rank', cell: ({ rank }) => rank },
+    {
+      name: 'Owner',
+      cell: ({ party_id }) => (
+        <a href={tokenLink(here, chosen, { owner: party_id })} title={party_id}>
+          {partyParts(party_id).name}
+        </a>
+      ),
+    },
+    amountColumn('Unlocked', ({ unlocked }) => unlocked),
+    amountColumn('Locked', ({ locked }) => locked),
+    amountColumn('Total', ({ total }) => total),
+    { name: 'Share of the total', number: true, cell: ({ share }) => `${percentOfShare(share)} %` },
+  ];
+  return (
+    <AnswerCard
+      title={`Largest holders of ${chosen.instrument_id}`}
+      request={topRequest(pageQuery(pages, first, PAGE))}
+      csv={csvOf(topRequest(first), true)}
+      lines={PAGE}
+    >
+      {({ owners, owners_total, next_page_token }) => (
+        <>
+          <Table
+            caption="The largest holders of this instrument"
+            columns={columns}
+            rows={owners}
+            keyOf={({ party_id }) => party_id}
+            empty="No owner has any at this snapshot."
+          />
+          <Pager pages={pages} next={next_page_token} note={`· ${owners_total} owners`} />
+        </>
+      )}
+    </AnswerCard>
+  );
+}
+
+type Movement = AnswerRow<Movements['movements']>;
+
+const MOVEMENT_COLUMNS: readonly Column<Movement>[] = [
+  { name: 'Time', cell: ({ record_time }) => <Time of={record_time} /> },
+  { name: 'Kind', cell: ({ kind }) => kind },
+  amountColumn('Change', ({ change_total }) => change_total, true),
+  amountColumn('Locked change', ({ change_locked }) => change_locked, true),
+  amountColumn('Total', ({ total }) => total),
+  {
+    name: 'Account',
+    cell: ({ provider = null, account_id = '' }) => (
+      <Name id={[...(provider === null ? [] : [partyParts(provider).name]), account_id].join(' ')} />
+    ),
+  },
+];
+
+interface OwnerProps {
+  readonly here: Shown;
+  readonly chosen: Chosen;
+  readonly owner: string;
+}
+
+function OwnerCards({ here, chosen, owner }: OwnerProps): JSX.Element {
+  const pages = usePages('movements');
+  const first = { migration_id: here.migration, ...chosen };
+  const { name } = partyParts(owner);
+  return (
+    <>
+      <ChartCard
+        title={`${chosen.instrument_id} of ${name} over time`}
+        here={here}
+        ask={(range) => historyRequest(owner, { ...range, ...chosen })}
+        paged={false}
+      >
+        {({ points }, { zoom }) => <Balance points={points} zoom={zoom} />}
+      </ChartCard>
+      <AnswerCard
+        title={`Movements of ${name}`}
+        request={movementsRequest(owner, pageQuery(pages, first, PAGE))}
+        csv={csvOf(movementsRequest(owner, first), true)}
+        lines={PAGE}
+      >
+        {({ movements, next_page_token }) => (
+          <>
+            <Table
+              caption="Movements of this instrument"
+              columns={MOVEMENT_COLUMNS}
+              rows={movements}
+              keyOf={(row) => JSON.stringify([row.update_id, row.provider, row.account_id])}
+              empty="Nothing of this instrument moved."
+            />
+            <Pager pages={pages} next={next_page_token} />
+          </>
+        )}
+      </AnswerCard>
+    </>
+  );
+}
+
+type Point = Readonly<Record<'record_time' | 'unlocked' | 'locked' | 'total', string>>;
+
+function Balance({
+  points,
+  zoom,
+}: {
+  readonly points: readonly Point[];
+  readonly zoom: (from: string, to: string) => void;
+}): JSX.Element {
+  const drawn = useMemo(() => points.map(({ record_time: time, ...amounts }) => ({ time, ...amounts })), [points]);
+  if (drawn.length === 0) return <Empty>No snapshot lies in this range.</Empty>;
+  return <Chart name="Balance over time" points={drawn} zoom={zoom} />;
+}
