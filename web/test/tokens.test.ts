@@ -1,0 +1,47 @@
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { launchBrowser, watchPage } from '../../test/support/http/browser.ts';
+import { startService } from '../../test/support/http/service.ts';
+import { parseLedger, partyOf } from '../../test/support/ledger/parse-ledger.ts';
+import { temporaryDirectory } from '../../test/support/program/temporary-directory.ts';
+import { linesOf } from '../../test/support/views/replayed.ts';
+
+const folder = temporaryDirectory();
+const LEDGER = `00:01 : +c alice 9 ; +t alice 5 USDC@registry by bob id savings ; +u bob 3 USDC@registry
+  00:12 : -u ; +v alice 3 USDC@registry
+  00:31 :`;
+let service: Awaited<ReturnType<typeof startService>>;
+let browser: Browser;
+
+beforeAll(async () => {
+  const feed = folder.writeLines('tokens.ndjson', linesOf(parseLedger(LEDGER), 'ledger-api'));
+  service = await startService(['--data', folder.at('data'), '--file', feed]);
+  await service.until('/readyz', (status) => status === 200);
+  browser = await launchBrowser();
+});
+afterAll(async () => {
+  await browser?.close();
+  await service?.[Symbol.asyncDispose]();
+  folder[Symbol.dispose]();
+});
+
+it('shows the instruments, the holders of the one chosen, and what an owner of it had and moved', async () => {
+  const page = await browser.newPage();
+  const watched = watchPage(page, service.url);
+  await page.goto(`${service.url}/`);
+  await page.getByRole('link', { name: 'Tokens' }).click();
+  const instruments = page.getByRole('table', { name: 'The coin and the tokens' });
+  await instruments.getByRole('link', { name: 'USDC' }).waitFor();
+  const text = await instruments.innerText();
+  expect(text).toContain('followed owners');
+  expect(text).not.toContain('the supply');
+  await instruments.getByRole('link', { name: 'USDC' }).click();
+  const holders = page.getByRole('table', { name: 'The largest holders of this instrument' });
+  await holders.getByRole('link', { name: 'alice' }).click();
+  const movements = page.getByRole('table', { name: 'Movements of this instrument' });
+  await movements.getByRole('row').nth(2).waitFor();
+  expect(await movements.innerText()).toContain('bob savings');
+  expect(new URL(page.url()).searchParams.get('owner')).toBe(partyOf('alice'));
+  await page.locator('.card', { hasText: 'USDC of alice over time' }).locator('canvas').waitFor();
+  expect(watched.faults).toEqual([]);
+});
