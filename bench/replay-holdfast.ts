@@ -25,7 +25,9 @@ const threads = process.argv[3];
 /** Where the views are left, with a last snapshot of all that the feed has; a folder that is removed again where empty or not given. */
 const kept = process.argv[4] || undefined;
 /** Events of one transaction; as a replay has them by default unless given. */
-const batchEventsMax = process.argv[5] === undefined ? undefined : Number(process.argv[5]);
+const batchEventsMax = process.argv[5] ? Number(process.argv[5]) : undefined;
+/** `off` leaves tokens out. */
+const tokens = process.argv[6] === 'off' ? 'off' : null;
 
 function writtenBytes(): number {
   if (process.platform !== 'linux') return Number.NaN;
@@ -51,6 +53,7 @@ await reportRun(process.argv[2]!, async (path) => {
       signal: new AbortController().signal,
       onProgress: ({ counts }) => commits.push({ events: counts.events, bytes: writtenBytes() }),
       ...REPLAY_OPTIONS,
+      tokens,
       ...(batchEventsMax === undefined ? {} : { batchEventsMax }),
       ...(threads === 'inline'
         ? { openFeed: (file, migrationId) => openInlineFeed(openFileSource(file), { migrationId }) }

@@ -219,8 +219,10 @@ function historyOf({ migrationId, moments, sealed, reached }: Era): OracleHistor
 function applyUpdate(world: World, era: Era, update: HistoryUpdate): void {
   if (update.recordTime === null) {
     if (era.next !== null) world.importsLate++;
-    else if (isActive(world, era, update)) world.redelivered++;
-    else applyEvents(world, era, update);
+    else {
+      if (isActive(world, era, update)) world.redelivered++;
+      applyEvents(world, era, update);
+    }
     return;
   }
   if (!isNew(era, update, update.recordTime)) {
