@@ -203,10 +203,10 @@ describe('a restore', () => {
     db.pragma(`user_version = ${version}`);
     db.close();
   };
-  const says = 'has version 11 of the tables, this program has 13';
+  const says = 'has version 11 of the tables, this program has 14';
   it.each<[string, string, (path: string) => void, string]>([
     ['an older version', 'views.db', setVersion(11), `${says}: use the program that wrote it, or move it away`],
-    ['a newer version', 'views.db', setVersion(14), 'has version 14 of the tables, this program has 13: use the newer'],
+    ['a newer version', 'views.db', setVersion(15), 'has version 15 of the tables, this program has 14: use the newer'],
     ['a damaged page', 'views.db', (path) => overwrite(path, 8_192), 'is damaged'],
     ['damaged users', 'users.db', (path) => overwrite(path, 0), 'cannot be read (file is not a database)'],
     [
@@ -259,7 +259,7 @@ describe('views of another version', () => {
     withViews(older, (db) => db.pragma('user_version = 11'));
     const before = readFileSync(join(older, 'views.db'));
     const says =
-      `${older}/views.db has version 11 of the tables, this program has 13: ` +
+      `${older}/views.db has version 11 of the tables, this program has 14: ` +
       'use the program that wrote it, or move it away and replay the feed; the users stay';
     for (const args of [
       ['serve', '--port', '0'],

@@ -32,7 +32,7 @@ it('shows the instruments, the holders of the one chosen, and what an owner of i
   await page.getByRole('link', { name: 'Tokens' }).click();
   const instruments = page.getByRole('table', { name: 'The coin and the tokens' });
   await instruments.getByRole('link', { name: 'USDC' }).waitFor();
-  const text = await instruments.innerText();
+  const text = await instruments.textContent();
   expect(text).toContain('followed owners');
   expect(text).not.toContain('the supply');
   await instruments.getByRole('link', { name: 'USDC' }).click();
@@ -40,7 +40,7 @@ it('shows the instruments, the holders of the one chosen, and what an owner of i
   await holders.getByRole('link', { name: 'alice' }).click();
   const movements = page.getByRole('table', { name: 'Movements of this instrument' });
   await movements.getByRole('row').nth(2).waitFor();
-  expect(await movements.innerText()).toContain('bob savings');
+  expect(await movements.textContent()).toContain('bob savings');
   expect(new URL(page.url()).searchParams.get('owner')).toBe(partyOf('alice'));
   await page.locator('.card', { hasText: 'USDC of alice over time' }).locator('canvas').waitFor();
   expect(watched.faults).toEqual([]);
