@@ -133,7 +133,7 @@ const PAGING = [
   {
     name: 'limit',
     description: 'Rows in the answer; `all` sends those of all pages, in CSV only.',
-    schema: { type: 'string', pattern: `^(?:[1-9]\\d{0,2}|${LIMIT_MAX}|all)$`, default: String(LIMIT_DEFAULT) },
+    schema: { oneOf: [{ type: 'integer', minimum: 1, maximum: LIMIT_MAX }, { const: 'all' }], default: LIMIT_DEFAULT },
   },
   {
     name: 'after',
