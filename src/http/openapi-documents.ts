@@ -212,11 +212,8 @@ export const DOCUMENTS: Readonly<
   ledger: { name: 'Ledger', create: createUsersDocument },
 };
 
-const DESCRIPTION = `Totals of coin and tokens per owner at every snapshot of a ledger. Wire-compatible with the holdings operations of Splice Scan;
-served at the root and under /api/scan, and those of a validator's scan-proxy under its paths too. What lies under /holdfast/v1 is our own: balances over time, the largest holders and the
-supply, as JSON or CSV; its paths are at the root only. Amounts are strings with exactly ten decimals. Integers of 64 bits are JSON numbers
-and keep all their digits: read them with a parser that does too. At most ${OWNERS_MAX_DEFAULT} owners in one request unless the
-service is configured otherwise.`;
+const DESCRIPTION = `Totals of coin and tokens per owner at every snapshot of a ledger. Wire-compatible with the holdings operations of Splice Scan; served at the root and under /api/scan, and those of a validator's scan-proxy under its paths too. What lies under /holdfast/v1 is our own: balances over time,
+the largest holders and the supply, as JSON or CSV; its paths are at the root only. Amounts are strings with exactly ten decimals. Integers of 64 bits are JSON numbers and keep all their digits: read them with a parser that does too. At most ${OWNERS_MAX_DEFAULT} owners in one request unless the service is configured otherwise.`;
 
 /** Of fixtures/story.scan.ndjson. */
 export const STORY_EXAMPLE: ExampleValues = {
