@@ -80,9 +80,7 @@ export class OwnEvents {
     const left = new Set<string>();
     for (const event of events) {
       const { contractId: id } = event;
-      // The views of a token may name another owner when it comes again, so its archive is always written; one of nothing is ignored.
-      if (event.kind === 'other archive') this.#others.delete(id);
-      else if (event.kind === 'archive') {
+      if (event.kind === 'archive' || event.kind === 'other archive') {
         if (this.#others.delete(id)) left.add(id);
       } else if (event.kind !== 'OpenMiningRound') {
         const isOther = event.kind === 'holding' ? this.#isOthers(event) : this.#isOfOther(event.body);
