@@ -79,7 +79,7 @@ describe('where a topic begins', () => {
   it('is stored before anything of it is applied, and of a partition that comes later too', () => {
     {
       using writer = following();
-      expect(writer.storedSource).toEqual({ identity: null, lanes: new Map() });
+      expect(writer.storedSource).toEqual({ identity: null, tokens: null, lanes: new Map() });
       writer.followSource(startOf(0, 7));
       expect(stored()).toEqual([IDENTITY, ['0', '0', '0', 0], ['1', '7', '7', 0]]);
       applyOf(writer, { partition: 1, offset: 9 }, emptyUpdate('s', 1));

@@ -56,9 +56,16 @@ export function applyMessage(
   }
   if (content.kind === 'checkpoint') return applyCheckpoint(batch, content, lane, rules);
   if (content.format === 'ledger-api') state.sourceMigrationId ??= migrationId;
-  state.tokens ??= rules.tokens !== 'off';
+  state.tokens ??= mayHaveTokens(content, rules);
   const migration = getOrMake(state.migrations, migrationId, newMigration);
   applyTimed({ batch, migration, update: content, items, lane }, rules);
+}
+
+/** Whether a directory that begins with an update has tokens; null where that is still open. After updates of a Scan not all can be known. */
+function mayHaveTokens({ format, events, recordTime }: UpdateContent, { tokens = null }: ApplyRules): boolean | null {
+  if (tokens !== null) return tokens === 'on';
+  if (format === 'ledger-api' || events.some(isHolding)) return true;
+  return recordTime === null ? null : false;
 }
 
 function applyTimed(applying: Applying, rules: ApplyRules): void {
@@ -372,9 +379,8 @@ function isKnownImport(applying: Applying): boolean {
   for (const event of update.events) {
     if (isKnown(applying, event)) continue;
     // Of holdings of tokens nothing is judged: their views may have been others.
-    if (event.kind === 'archive' || isHolding(event) || !isOurs(batch, event) || event.kind === 'OpenMiningRound')
-      continue;
-    if (!isFollowed(batch, event)) continue;
+    if (event.kind === 'archive' || isHolding(event) || !isOurs(batch, event)) continue;
+    if (event.kind === 'OpenMiningRound' || !isFollowed(batch, event)) continue;
     // Of a snapshot import one may have been created and archived in a later interval, which leaves no trace.
     if (update.seed !== undefined && event.createdAt <= migration.timeReached!) continue;
     const owner = batch.owners.find(migration, event.owner);
