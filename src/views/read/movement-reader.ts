@@ -72,7 +72,7 @@ export type MovementReader = ReturnType<typeof createMovementReader>;
 /** Reads movements and balances at any time. `? + 0`: see views/store/database.ts. */
 export function createMovementReader(
   db: Database,
-  { accounts, versions }: { accounts: AccountReader; versions: VersionReader },
+  { accounts, versions, hasTokens }: { accounts: AccountReader; versions: VersionReader; hasTokens: () => boolean },
 ) {
   const historyOf = db.prepare<
     [bigint | null],
@@ -130,7 +130,7 @@ export function createMovementReader(
       .pluck(),
   );
   const lastEpoch = db.prepare<[], number | null>('SELECT max(no) FROM epoch').pluck();
-  const effects = createEffectReader(db, accounts);
+  const effects = createEffectReader(db, { accounts, hasTokens });
   const { effectsOf, complete, changesOf, epochOf } = effects;
 
   const lastUpdateNo = (migrationId: number): number => lastUpdate.get(migrationId) ?? 0;

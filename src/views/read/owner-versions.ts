@@ -44,6 +44,9 @@ export function createAccountReader(db: Database) {
       `SELECT id AS no, owner AS party, ${epochBitsOf('id')} AS epochs
        FROM account WHERE ${rest}`,
     );
+  const ofCoin = prepare<[number, string]>(
+    `instrument = (SELECT coin FROM migration WHERE migration_id = ? + 0) AND owner = ? || '' AND provider = '' AND account_id = ''`,
+  );
   const ofParty = prepare<[number | null, number, string]>(`${OF_INSTRUMENT} AND owner = ? || ''`);
   const ofNo = prepare<[number]>('id = ? + 0');
   // Text is compared by its UTF-8 bytes.
@@ -52,10 +55,12 @@ export function createAccountReader(db: Database) {
   const max = db.prepare<[], number | null>('SELECT max(id) FROM account').pluck();
   return {
     noOf,
+    /** That of the coin; undefined where the migration has had no coin of the party. */
+    ofCoin: (migrationId: number, party: string): Account | undefined => ofCoin.get(migrationId, party),
     /** None where the migration has had nothing of it of the party. */
     ofParty(of: Instrument, party: string): readonly Account[] {
       if (of.instrument === undefined) {
-        const account = ofParty.get(null, of.migrationId, party);
+        const account = ofCoin.get(of.migrationId, party);
         return account === undefined ? NO_ACCOUNTS : [account];
       }
       const no = noOf(of);
@@ -159,6 +164,7 @@ export function createVersionReader(db: Database) {
   }
 
   return {
+    sumsOf,
     /** The sums of all accounts of a party. */
     sumsAt(accounts: readonly Account[], end: IntervalEnd): { readonly unlocked: Sums; readonly locked: Sums } {
       if (accounts.length === 1) return sumsOf(accounts[0]!, end);

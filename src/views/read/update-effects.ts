@@ -29,7 +29,10 @@ export type Columns = Readonly<Record<keyof Amounts, string>>;
 export const CHANGE = 'CAST(unlocked AS TEXT) AS unlocked, CAST(locked AS TEXT) AS locked';
 
 /** Reads what an update changed in the accounts of an instrument. `? + 0`: see views/store/database.ts. */
-export function createEffectReader(db: Database, accounts: AccountReader) {
+export function createEffectReader(
+  db: Database,
+  { accounts, hasTokens }: { accounts: AccountReader; hasTokens: () => boolean },
+) {
   const changeOf = db.prepare<[number, number, number], Columns>(
     `SELECT ${CHANGE} FROM movement WHERE epoch = ? + 0 AND account = ? + 0 AND update_no = ? + 0`,
   );
@@ -41,9 +44,6 @@ export function createEffectReader(db: Database, accounts: AccountReader) {
   const legsOf = db
     .prepare<[number, number], string>('SELECT legs FROM movement_legs WHERE update_no = ? + 0 AND account = ? + 0')
     .pluck();
-  const tokensKept = db.prepare<[], number | null>('SELECT tokens FROM setting').pluck();
-  /** Decided with the first update, for ever. */
-  let tokens: number | null = null;
   const coinOf = db.prepare<[number], number | null>('SELECT coin FROM migration WHERE migration_id = ? + 0').pluck();
   const accountNamed = db.prepare<[number], { instrument: number; provider: string; accountId: string }>(
     'SELECT instrument, provider, account_id AS accountId FROM account WHERE id = ? + 0',
@@ -59,8 +59,7 @@ export function createEffectReader(db: Database, accounts: AccountReader) {
     { updateNo, epoch, accounts: moved }: UpdateRow & UpdateEpoch,
     of: Instrument,
   ): Generator<AccountChange> {
-    tokens ??= tokensKept.get() ?? null;
-    const isOfMany = tokens === 1;
+    const isOfMany = hasTokens();
     const wanted = !isOfMany ? null : of.instrument === undefined ? coinOf.get(of.migrationId) : accounts.noOf(of);
     for (const no of decodeNumbers(moved)) {
       const named = isOfMany ? accountNamed.get(no) : undefined;
@@ -89,7 +88,10 @@ export function createEffectReader(db: Database, accounts: AccountReader) {
     of: Instrument,
     changes: Iterable<AccountChange> = changesOf(update, of),
   ) {
-    const moved = Array.from(changes, ({ no, ...rest }): Moved => ({ account: accounts.ofNo(no), ...rest }));
+    const moved = Array.from(changes, ({ no, change, name }): Moved => {
+      const account = accounts.ofNo(no);
+      return name === undefined ? { account, change } : { account, change, name };
+    });
     const supplyChange = of.instrument !== undefined || isLimited() ? null : sumOf(moved);
     // Those whose total it left as it was are the last ones.
     const totalsChanged = moved.filter(({ change }) => totalOf(change) !== 0n).length;
@@ -108,9 +110,10 @@ export function createEffectReader(db: Database, accounts: AccountReader) {
     const legs = legsOf.get(updateNo, account.no);
     return {
       ...{ updateNo, recordTime, countedAt, updateId: idText(updateId), party: account.party, place, change, after },
-      ...accountOf(name),
+      ...(name !== undefined && { account: name }),
       others: others.slice(0, OTHERS_MAX).map((each) => {
-        return { party: each.account.party, ...accountOf(each.name), change: totalOf(each.change) };
+        const other = { party: each.account.party, change: totalOf(each.change) };
+        return each.name === undefined ? other : { ...other, account: each.name };
       }),
       othersCount: totalsChanged - (totalOf(change) === 0n ? 0 : 1),
       supplyChange,
@@ -134,8 +137,6 @@ function bySizeThenAccount(a: Moved, b: Moved): number {
 function byBytes(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
-
-const accountOf = (account: AccountName | undefined) => (account === undefined ? {} : { account });
 
 export function totalOf({ unlocked, locked }: Amounts): bigint {
   return unlocked + locked;

@@ -114,16 +114,22 @@ export function createFactsReader(db: Database) {
   // The event loop, which has no statement that scans, never reads a page.
   const readPage = lazy(() => createPageReader(db, accounts));
   const readLocks = lazy(() => createLockReader(db, { accounts, versions }));
-  const movements = lazy(() => createMovementReader(db, { accounts, versions }));
+  const movements = lazy(() => createMovementReader(db, { accounts, versions, hasTokens: hasTokensNow }));
   const ownersMovements = lazy(() => createOwnersMovementReader(db, { accounts, movements: movements() }));
   const balances = lazy(() => createBalanceReader({ accounts, versions, movements: movements() }));
   const storedFollowed = db.prepare<[], { text: string | null; isFinal: number }>(
     `SELECT followed AS text,
        followed IS NOT NULL AND EXISTS (SELECT 1 FROM migration WHERE time_reached IS NOT NULL) AS isFinal FROM setting`,
   );
+  const tokensExist = db
+    .prepare<[], number>('SELECT coalesce(max(id), 0) > (SELECT count(coin) FROM migration) FROM instrument')
+    .pluck();
   const dso = db.prepare<[], string | null>('SELECT dso FROM setting').pluck();
   // Both are needed by nearly every request, and are the same for all within a transaction.
   let lowestOpen: bigint | null | undefined;
+  /** Whether any instrument is a token: their numbers count up, and each migration has one coin. */
+  let hasTokens: boolean | undefined;
+  const hasTokensNow = (): boolean => (hasTokens ??= tokensExist.get() === 1);
   /** Null where all owners are followed. */
   let followed: ReadonlySet<string> | null | undefined;
   /** Never changes once a migration has a time: an unfinished snapshot import may restart with others. */
@@ -145,8 +151,8 @@ export function createFactsReader(db: Database) {
     const key = `${migrationId} ${seq} ${round} ${party}`;
     const cached = cachedOwners.get(key);
     if (cached !== undefined) return cached;
-    const [account] = accounts.ofParty({ migrationId }, party);
-    const sums = account === undefined ? NO_COINS : versions.sumsAt([account], snapshot);
+    const account = accounts.ofCoin(migrationId, party);
+    const sums = account === undefined ? NO_COINS : versions.sumsOf(account, snapshot);
     const isExact = account === undefined || round === null || !mayHaveExpired(sums, round);
     const facts = { party, ...sums, expired: isExact ? null : readExpired(account, { snapshot, round }, budget) };
     if (cachedOwners.size >= OWNERS_CACHED_MAX) cachedOwners.delete(cachedOwners.keys().next().value!);
@@ -206,6 +212,7 @@ export function createFactsReader(db: Database) {
     /** Called between two transactions: drops what may have changed. */
     newMoment(): void {
       lowestOpen = undefined;
+      hasTokens = undefined;
       if (!isFollowedFinal) followed = undefined;
     },
   };
