@@ -147,6 +147,8 @@ export interface TableFactKinds {
   changes: { lookup: ChangesLookup; facts: ChangesFacts };
   'listed owners': { lookup: ListedOwnersLookup; facts: readonly PartyTotals[] };
   ranking: { lookup: SnapshotPlace; facts: Ranking };
+  /** The store's numbers of the owners whose party ids contain a lower-case text, whatever their case. */
+  'owners containing': { lookup: { migrationId: number; text: string }; facts: readonly number[] };
   /** In the order requested. */
   'numbered owners': { lookup: SnapshotPlace & { owners: readonly number[] }; facts: readonly PartyTotals[] };
 }

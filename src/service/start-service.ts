@@ -85,6 +85,7 @@ export async function startService(
     force,
     limits: config,
     dashboard: config.dashboard === 'on',
+    labels: config.labels,
     corsOrigins: config.corsOrigins,
     version,
     documents: servedDocuments({

@@ -14,7 +14,14 @@ import {
   type Totals,
 } from '../../holdings/facts.ts';
 import { multiplesWithin } from '../../holdings/snapshot-grid.ts';
-import { type Account, type AccountReader, rankOwners, type Version, type VersionReader } from './owner-versions.ts';
+import {
+  type Account,
+  type AccountReader,
+  COIN_OF_MIGRATION,
+  rankOwners,
+  type Version,
+  type VersionReader,
+} from './owner-versions.ts';
 import {
   BEGINNING,
   createGridReader,
@@ -47,6 +54,11 @@ export function createInsightReaders(
     .prepare<[bigint], number | null>('SELECT time_reached FROM migration WHERE migration_id = ? + 0')
     .pluck();
   const gridOf = createGridReader(db);
+  const containing = db
+    .prepare<[number, string], number>(
+      `SELECT id FROM account WHERE ${COIN_OF_MIGRATION} AND instr(lower(owner), ?) > 0 ORDER BY id`,
+    )
+    .pluck();
 
   function gridIn(migrationId: number): SealedGrid | null {
     const migration = snapshots.migration(BigInt(migrationId));
@@ -80,6 +92,7 @@ export function createInsightReaders(
       return listOwners({ accounts, versions }, lookup, { snapshot: snapshots.require(lookup), grid });
     }),
     ranking: unbounded((lookup) => rankOwners(db, snapshots.require(lookup), { accounts, versions })),
+    'owners containing': unbounded(({ migrationId, text }) => containing.all(migrationId, text)),
     'numbered owners': (lookup, budget) => {
       if (lookup.owners.length > budget.rows) throw NOT_BOUNDED;
       const snapshot = snapshots.require(lookup);

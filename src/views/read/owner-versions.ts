@@ -22,7 +22,7 @@ type VersionRow = { readonly seq: number; readonly v: Buffer };
 /** So many that what a statement costs is shared by many, and that they are little in memory. */
 const ACCOUNTS_AT_ONCE = 1_000;
 
-const COIN_OF_MIGRATION = 'instrument = (SELECT coin FROM migration WHERE migration_id = ? + 0)';
+export const COIN_OF_MIGRATION = 'instrument = (SELECT coin FROM migration WHERE migration_id = ? + 0)';
 
 /** The accounts of the coin. `? + 0`: see views/store/database.ts. */
 export function createAccountReader(db: Database) {
