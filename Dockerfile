@@ -6,7 +6,7 @@ COPY web/package.json ./web/
 # No install script is needed here: Node is there, and better-sqlite3 brings its binary inside the package.
 RUN npm ci --ignore-scripts
 COPY . .
-RUN npx tsc -p tsconfig.build.json && node web/build.ts && npm prune --omit=dev --ignore-scripts
+RUN npx tsc -p tsconfig.build.json && npx tsc -p demo && node web/build.ts && npm prune --omit=dev --ignore-scripts
 
 FROM node:24-slim
 ENV NODE_ENV=production HOLDFAST_DATA=/data HOLDFAST_HOST=0.0.0.0

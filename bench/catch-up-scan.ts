@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { startFakeScan } from '../test/support/scan/server.ts';
+import { startFakeScan } from '../demo/local-scan.ts';
 
 /** A Scan over a feed of one network, in front of which every page is kept as it was first answered: it costs little then. */
 const [feed, dso] = process.argv.slice(2) as [string, string];

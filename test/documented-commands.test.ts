@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, inject, it } from 'vitest';
+import { type FakeScanOptions, startFakeScan } from '../demo/local-scan.ts';
 import { startFakeParticipant } from './support/ledger-api/server.ts';
 import { holdfast } from './support/program/command.ts';
 import { freePorts } from './support/program/free-ports.ts';
 import { programEnv } from './support/program/soak.ts';
 import { type TemporaryDirectory, temporaryDirectory } from './support/program/temporary-directory.ts';
-import { type FakeScanOptions, startFakeScan } from './support/scan/server.ts';
 
 const root = join(import.meta.dirname, '..');
 const pages = ['README.md', ...globSync('docs/*.md', { cwd: root })];

@@ -28,6 +28,8 @@ const COMMANDS_BY_HEADING: Readonly<Record<string, Readonly<Record<string, LoadC
   Run: {
     serve: async () => (await import('./serve.ts')).serveCommand,
     replay: async () => (await import('./replay.ts')).replayCommand,
+    demo: async () => (await import('./demo.ts')).demoCommand,
+    doctor: async () => (await import('./doctor.ts')).doctorCommand,
     status: async () => (await import('./status.ts')).statusCommand,
     backup: async () => (await import('./backup.ts')).backupCommand,
     restore: async () => (await import('./backup.ts')).restoreCommand,
@@ -52,6 +54,7 @@ const COMMANDS_BY_HEADING: Readonly<Record<string, Readonly<Record<string, LoadC
     fetch: async () => (await import('./fetch.ts')).fetchCommand,
     produce: async () => (await import('./produce.ts')).produceCommand,
     decode: async () => (await import('./decode-topic.ts')).decodeCommand,
+    completion: async () => (await import('./completion.ts')).completionCommand,
     migrate: async () => (await import('./migrate-store.ts')).migrateCommand,
   },
 };
@@ -65,7 +68,8 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
   const program = createProgram(terminal);
   const [word = ''] = args;
   const headings = Object.entries(COMMANDS_BY_HEADING);
-  const isKnown = headings.some(([, commands]) => Object.hasOwn(commands, word));
+  // Completion names all of them.
+  const isKnown = word !== 'completion' && headings.some(([, commands]) => Object.hasOwn(commands, word));
   for (const [heading, commands] of headings) {
     program.commandsGroup(`${heading}:`);
     for (const [name, load] of Object.entries(commands))
@@ -116,7 +120,8 @@ function addTo(
     for (const each of definition.commands) addTo(command, each, run);
     return;
   }
-  const { settings = [], addOptions, dataDir } = definition;
+  const { settings = [], addOptions, dataDir, hidesSettings = false } = definition;
+  if (hidesSettings) command.addHelpText('after', '\nAnd every option of `holdfast serve`.\n');
   addOptions?.(command);
   for (const key of [...settings, ...SETTINGS_OF_EVERY_COMMAND]) {
     const setting: Setting = SETTINGS[key];
@@ -124,7 +129,8 @@ function addTo(
     const option = settingOption(key, isMade ? { ...setting, help: `${setting.help}; created if missing` } : setting);
     const heading = usage === 'serve' && HELP_GROUPS.find(([, keys]) => keys.includes(key))?.[0];
     if (heading) option.helpGroup(`${heading}:`);
-    command.addOption(option.hideHelp(key === 'data' && dataDir === 'unused'));
+    const isOwn = SETTINGS_OF_EVERY_COMMAND.includes(key);
+    command.addOption(option.hideHelp(key === 'data' ? dataDir === 'unused' : hidesSettings && !isOwn));
   }
   const config = new Option(
     '--config <FILE>',
@@ -152,7 +158,7 @@ async function runCommand(command: CliCommand, parsed: Command, terminal: Termin
   const logger = pino({ level: config.logLevel, timestamp: pino.stdTimeFunctions.isoTime }, logged);
   for (const warning of warnings) logger.warn(warning);
   try {
-    return await command.run({ args: parsed.args, options, config, terminal, logger });
+    return await command.run({ args: parsed.args, options, program: parsed.parent!, config, terminal, logger });
   } catch (error) {
     throw explainMachineFault(error, config.dataDir);
   }

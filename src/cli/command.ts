@@ -33,6 +33,8 @@ export interface CliCommand {
   readonly examples: readonly string[];
   /** The settings it has options for, besides --data, --config and --log-level. */
   readonly settings?: readonly SettingKey[];
+  /** Its help does not list them, and refers to that of serve. */
+  readonly hidesSettings?: true;
   /** Whether --data is created if missing, or not used; by default the directory must exist. */
   readonly dataDir?: 'made' | 'unused';
   /** Adds the options that are no settings. */
@@ -50,6 +52,8 @@ export interface Invocation {
   readonly args: readonly string[];
   /** The command's own options, as commander parsed them. */
   readonly options: Readonly<Record<string, unknown>>;
+  /** The command line itself: with all commands for one whose name says nothing of them. */
+  readonly program: Command;
   readonly config: Config;
   readonly terminal: Terminal;
   readonly logger: Logger;

@@ -62,6 +62,7 @@ const retry: CliCommand = {
   summary: 'Apply the halted message at its location, with the settings of serve; the service must be stopped',
   examples: ['holdfast dead-letters retry', 'holdfast dead-letters retry --data ./data --record-time-gap-max 800d'],
   settings: SERVE_KEYS,
+  hidesSettings: true,
   run: async (invocation) => {
     const { config, terminal } = invocation;
     await migrateOlderViews(invocation);

@@ -19,6 +19,8 @@ export interface StreamRequest {
 export interface Heads {
   /** Null before the first snapshot. */
   readonly newest: SealedSnapshot | null;
+  /** The last one whose movements were looked up; null before the first. Streams of movements are sent snapshots up to it. */
+  readonly lookedTo: SealedSnapshot | null;
   /** The newest that was sealed while the service was behind its source: of those up to it, a stream is sent only the newest. */
   readonly behind: SealedSnapshot | null;
   /** Whether it is behind now. */
@@ -124,12 +126,14 @@ export function createPosition(
 
   /** The snapshots to send next, and the update up to which movements are sent with them. */
   async function due(): Promise<{ readonly snapshots: readonly SealedSnapshot[]; readonly updateNo: number }> {
-    const { newest, behind, isBehind, updateNo } = heads;
+    const { isBehind, updateNo } = heads;
+    const newest = movements === null ? heads.newest : heads.lookedTo;
     if (newest === null) return { snapshots: [], updateNo };
+    const behind = heads.behind !== null && heads.behind.no > newest.no ? newest : heads.behind;
     const leavesOut = behind !== null && sent < behind.no;
     const isFar = leavesOut || newest.no - sent > snapshotsBehindMax;
     if (sent < resumedUntil || !isFar) {
-      const until = Math.max(resumedUntil, isFar ? 0 : newest.no);
+      const until = Math.min(newest.no, Math.max(resumedUntil, isFar ? 0 : newest.no));
       if (sent >= until) return { snapshots: [], updateNo };
       const about = { after: sent, until, rows: SNAPSHOTS_AT_ONCE };
       const snapshots = await store.facts({ kind: 'sealed snapshots', ...about });

@@ -72,9 +72,15 @@ export function createMovementWatch(store: HoldingsStore) {
     isUsed: () => streams > 0,
     /** The number of the update that was looked up to. */
     lookedTo: () => lookedTo,
-    /** Looks up to an update, and calls the streams of owners that moved. One at a time. */
-    async lookUpTo(updateNo: number): Promise<void> {
-      while (streams > 0 && lookedTo < updateNo) await lookFurther(updateNo);
+    /**
+     * Looks up to an update, and calls the streams of owners that moved. One at a time. Where the service is behind its source,
+     * only at the first updates of those: what streams cost there delays the ingest.
+     */
+    async lookUpTo(updateNo: number, { isBehind }: { readonly isBehind: boolean }): Promise<void> {
+      while (streams > 0 && lookedTo < updateNo) {
+        await lookFurther(updateNo);
+        if (isBehind) return;
+      }
       lookedTo = Math.max(lookedTo, updateNo);
     },
     /** The movements of a stream's owners; `onMoved` is called when one has moved. */

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { z } from 'zod';
-import type { HoldingsStore } from '../holdings/facts.ts';
+import type { HoldingsStore, SealedSnapshot } from '../holdings/facts.ts';
 import { requireFollowed } from '../holdings/holdings-fault.ts';
 import { COMMENT, eventText } from './event-text.ts';
 import { int64, party } from './holdings-fields.ts';
@@ -114,6 +114,9 @@ export function createStreams({
   /** The look that is under way, or was the last. */
   let looking: Promise<void> = Promise.resolve();
   let isLooking = false;
+  /** The last snapshot known whose movements were looked up, and the one after it that is waited for. */
+  let lookedTo: SealedSnapshot | null = null;
+  let awaited: SealedSnapshot | null = null;
   let lookedMs = Number.NEGATIVE_INFINITY;
   let isFailing = false;
   let isSending = false;
@@ -140,11 +143,18 @@ export function createStreams({
     // Before the newest snapshot: no other one is before this update.
     const last = withMovements || watch.isUsed() ? await store.facts({ kind: 'last update' }) : 0;
     const newest = await store.facts({ kind: 'last sealed' });
-    await watch.lookUpTo(Math.max(last, newest?.updateNo ?? 0));
     const isBehind = status.phase === 'reading';
+    await watch.lookUpTo(Math.max(last, newest?.updateNo ?? 0), { isBehind });
     // What was sealed until the end of the source was reached.
     const behind = isBehind || news?.heads.isBehind ? newest : (news?.heads.behind ?? null);
-    news = { heads: { newest, behind, isBehind, updateNo: watch.lookedTo() }, status };
+    const reached = watch.lookedTo();
+    if (awaited === null || awaited.updateNo <= reached) {
+      lookedTo = (newest?.updateNo ?? 0) <= reached ? newest : (awaited ?? lookedTo);
+      awaited = newest;
+    }
+    // Behind the last snapshot looked up to there may be others, which come before the movements behind them.
+    const updateNo = lookedTo?.no === newest?.no ? reached : (lookedTo?.updateNo ?? 0);
+    news = { heads: { newest, lookedTo, behind, isBehind, updateNo }, status };
     isFailing = false;
   }
 
@@ -206,9 +216,10 @@ export function createStreams({
       if (owners.length > 0) await requireFollowed(store, owners).catch(throwAsHttpFault);
       await look(events.has('movements')).catch(throwAsHttpFault);
     },
-    /** Looks for movements now, because something was committed, unless it was done a moment ago. */
+    /** Looks for movements now, because something was committed, unless it was done a moment ago or the service is behind its source. */
     wake(): void {
-      if (watch.isUsed() && !isLooking && performance.now() - lookedMs >= WAKE_MS) look(true).catch(failed);
+      const isDue = watch.isUsed() && !isLooking && performance.now() - lookedMs >= WAKE_MS;
+      if (isDue && news?.heads.isBehind !== true) look(true).catch(failed);
     },
     /** Throws a 503 where there are too many, in all or of this client. What opens a stream then awaits nothing in between. */
     requireRoom(client: string): void {

@@ -1,15 +1,15 @@
 import { appendFileSync, existsSync, readFileSync, truncateSync } from 'node:fs';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
+import { importMarker, seededFeed } from '../../demo/active-contracts.ts';
+import { startFakeScan } from '../../demo/local-scan.ts';
 import { openNetworkLines } from '../../src/cli/transfer/network-lines.ts';
 import { emptyUpdate } from '../support/ledger/empty-update.ts';
 import { type Ended, holdfast } from '../support/program/command.ts';
 import { freshDirectory } from '../support/program/fresh-directory.ts';
 import { startProgram } from '../support/program/program.ts';
-import { importMarker, seededFeed } from '../support/scan/active-contracts.ts';
 import { freshScan } from '../support/scan/fresh-scan.ts';
 import { DSO, scanLedger, timeOf } from '../support/scan/ledger.ts';
-import { startFakeScan } from '../support/scan/server.ts';
 import { replayInto } from '../support/views/replayed.ts';
 import { dumpViews } from '../support/views/views-dump.ts';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { importMarker, seedImports } from '../../demo/active-contracts.ts';
 import { createSender } from '../../src/cli/transfer/topic-sender.ts';
 import type { TopicProducer } from '../../src/feed/kafka/topic-producer.ts';
 import { keepingLogger } from '../support/kafka/reading.ts';
 import { emptyUpdate } from '../support/ledger/empty-update.ts';
-import { importMarker, seedImports } from '../support/scan/active-contracts.ts';
 
 /** What is sent to each partition of a topic that holds these messages. `isWhole`: and none before them. */
 async function sentTo(

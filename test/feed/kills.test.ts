@@ -1,5 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { seededFeed } from '../../demo/active-contracts.ts';
+import { startFakeScan } from '../../demo/local-scan.ts';
 import { type Service, startService } from '../support/http/service.ts';
 import { createRandom } from '../support/ledger/random.ts';
 import { offsetOf } from '../support/ledger-api/answers.ts';
@@ -10,9 +12,7 @@ import { startFakeParticipant } from '../support/ledger-api/server.ts';
 import { holdfast } from '../support/program/command.ts';
 import { soakCount } from '../support/program/soak.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
-import { seededFeed } from '../support/scan/active-contracts.ts';
 import { scanLedger, timeOf } from '../support/scan/ledger.ts';
-import { startFakeScan } from '../support/scan/server.ts';
 import { replayInto } from '../support/views/replayed.ts';
 import { dumpViews } from '../support/views/views-dump.ts';
 

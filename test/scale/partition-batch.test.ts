@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { activeContracts, importMarker, seedImports } from '../../demo/active-contracts.ts';
 import { positionText, readPosition } from '../../src/scale/partition-batch.ts';
 import { deadLetter } from '../../src/scale/partition-lane.ts';
 import { parseLedger, partyOf } from '../support/ledger/parse-ledger.ts';
 import { decodeLines, type LinesTask } from '../support/scale/decoded.ts';
-import { activeContracts, importMarker, seedImports } from '../support/scan/active-contracts.ts';
 import { type Format, linesOf, TEN_MINUTES_US } from '../support/views/replayed.ts';
 
 const DSO = partyOf('DSO');

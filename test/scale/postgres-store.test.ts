@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
+import { seedOf } from '../../demo/active-contracts.ts';
 import { openPostgresStore, type PostgresStore, type StoreOptions } from '../../src/scale/postgres-store.ts';
 import { startSealer } from '../../src/scale/sealer.ts';
 import { openPool, type StatementPool } from '../../src/scale/statement-pool.ts';
@@ -13,7 +14,6 @@ import { freshStore } from '../support/scale/fresh-store.ts';
 import { FLAT_DSO, flatLedger } from '../support/scale/ledgers.ts';
 import { plain } from '../support/scale/questions.ts';
 import { type Tables, tablesOfFeed, upsert } from '../support/scale/rows.ts';
-import { seedOf } from '../support/scan/active-contracts.ts';
 import { linesOf, replayInto, TEN_MINUTES_US } from '../support/views/replayed.ts';
 
 const SETTINGS = { dso: FLAT_DSO, periodUs: TEN_MINUTES_US };

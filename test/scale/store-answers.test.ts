@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { seedOf } from '../../demo/active-contracts.ts';
 import { answersFrom } from '../../src/holdings/answer.ts';
 import { openPostgresStore, type PostgresStore } from '../../src/scale/postgres-store.ts';
 import { migrateStore } from '../../src/scale/store-form.ts';
@@ -11,7 +12,6 @@ import { FLAT_DSO, flatLedger } from '../support/scale/ledgers.ts';
 import { type PostgresServer, startPostgres } from '../support/scale/postgres.ts';
 import { answer, holdingsRequests, type Place, pages, plain, tableRequests } from '../support/scale/questions.ts';
 import { tablesOfFeed, upsert } from '../support/scale/rows.ts';
-import { seedOf } from '../support/scan/active-contracts.ts';
 import { linesOf, TEN_MINUTES_US } from '../support/views/replayed.ts';
 
 let server: PostgresServer;

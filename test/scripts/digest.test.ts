@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { seedOf } from '../../demo/active-contracts.ts';
 import { openViewsStore } from '../../src/views/read/views-store.ts';
 import { fixture } from '../support/http/expected-answers.ts';
 import { oddLedger } from '../support/ledger/options.ts';
@@ -9,7 +10,6 @@ import { randomLedger } from '../support/ledger/random-ledger.ts';
 import { shortTime } from '../support/ledger/wire-text.ts';
 import { soakCount } from '../support/program/soak.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
-import { seedOf } from '../support/scan/active-contracts.ts';
 import { linesOf, replayInto } from '../support/views/replayed.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../scripts/digest.py');

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { importMarker } from '../../demo/active-contracts.ts';
 import { TOPIC_KIND } from '../../src/feed/kafka/kafka-kind.ts';
 import type { ReplayResult } from '../../src/ingest/replay-files.ts';
 import { ViewsWriter } from '../../src/views/write/writer.ts';
 import { parseLedger, partyOf } from '../support/ledger/parse-ledger.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
-import { importMarker } from '../support/scan/active-contracts.ts';
 import { decodeAlone } from '../support/views/inline-feed.ts';
 import { expectCase, ledgerCases, outcome } from '../support/views/outcome.ts';
 import { type Format, linesOf, replayInto, WRITER_OPTIONS } from '../support/views/replayed.ts';

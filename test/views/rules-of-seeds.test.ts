@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { activeContracts, importMarker, seedImports, seedOf } from '../../demo/active-contracts.ts';
 import { openViewsStore } from '../../src/views/read/views-store.ts';
 import { openForReading } from '../../src/views/store/database.ts';
 import { reachedOf } from '../../src/views/write/source-start.ts';
@@ -6,7 +7,6 @@ import { loadState } from '../../src/views/write/state.ts';
 import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { holdfast } from '../support/program/command.ts';
 import { freshDirectory } from '../support/program/fresh-directory.ts';
-import { activeContracts, importMarker, seedImports, seedOf } from '../support/scan/active-contracts.ts';
 import { linesOf, replayInto } from '../support/views/replayed.ts';
 import { dumpViews } from '../support/views/views-dump.ts';
 

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { importMarker } from '../../demo/active-contracts.ts';
 import type { ReplayResult } from '../../src/ingest/replay-files.ts';
 import { retryHalted } from '../../src/ingest/resolve-halt.ts';
 import { openViewsStore } from '../../src/views/read/views-store.ts';
 import type { DeadLetter } from '../../src/views/store/dead-letter-store.ts';
 import { clockTime, parseLedger } from '../support/ledger/parse-ledger.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
-import { importMarker } from '../support/scan/active-contracts.ts';
 import { expectCase, ledgerCases, outcome } from '../support/views/outcome.ts';
 import { linesOf, replayInto, WRITER_OPTIONS } from '../support/views/replayed.ts';
 

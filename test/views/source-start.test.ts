@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import DatabaseFile from 'better-sqlite3';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { activeContracts, importMarker, seedImports } from '../../demo/active-contracts.ts';
 import { TOPIC_KIND } from '../../src/feed/kafka/kafka-kind.ts';
 import { openEventLoopStore } from '../../src/views/read/views-store.ts';
 import { makeDataDirectory } from '../../src/views/store/database.ts';
@@ -21,7 +22,6 @@ import { ViewsWriter, type WriterOptions } from '../../src/views/write/writer.ts
 import { emptyUpdate } from '../support/ledger/empty-update.ts';
 import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { freshDirectory } from '../support/program/fresh-directory.ts';
-import { activeContracts, importMarker, seedImports } from '../support/scan/active-contracts.ts';
 import { decodeAlone } from '../support/views/inline-feed.ts';
 import { type Format, linesOf, replayInto, WRITER_OPTIONS } from '../support/views/replayed.ts';
 

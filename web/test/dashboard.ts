@@ -1,7 +1,7 @@
 import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import { writeWeeks } from '../../demo/weeks.ts';
 import { party } from '../../fixtures/names.ts';
-import { writeWeeks } from '../../scripts/demo/weeks.ts';
 import { launchBrowser, type Watched, watchPage } from '../../test/support/http/browser.ts';
 import { fixture } from '../../test/support/http/expected-answers.ts';
 import { startService } from '../../test/support/http/service.ts';

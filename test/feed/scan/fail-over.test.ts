@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it, type TestContext } from 'vitest';
-import type { Fault } from '../../support/feed/fake-server.ts';
+import { type FakeScan, type FakeScanOptions, startFakeScan } from '../../../demo/local-scan.ts';
+import type { Fault } from '../../../demo/local-server.ts';
 import type { ReadSource } from '../../support/feed/read-source.ts';
 import { createCertificates } from '../../support/kafka/certificates.ts';
 import { temporaryDirectory } from '../../support/program/temporary-directory.ts';
 import { scanLedger, timeOf } from '../../support/scan/ledger.ts';
 import { operationsOf, readScan } from '../../support/scan/read-scan.ts';
-import { type FakeScan, type FakeScanOptions, startFakeScan } from '../../support/scan/server.ts';
 
 const LINES = scanLedger(81, 120);
 const SOME = 70;

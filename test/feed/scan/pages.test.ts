@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { type FakeScan, startFakeScan } from '../../../demo/local-scan.ts';
+import type { Fault } from '../../../demo/local-server.ts';
 import { LANE } from '../../../src/feed/network/snapshot-import.ts';
 import { createScanClient } from '../../../src/feed/scan/scan-client.ts';
 import { openScanSource } from '../../../src/feed/scan/scan-source.ts';
 import type { Message } from '../../../src/feed/source.ts';
-import type { Fault } from '../../support/feed/fake-server.ts';
 import { keepingLogger } from '../../support/kafka/reading.ts';
 import { scanLedger, timeOf } from '../../support/scan/ledger.ts';
 import { operationsOf, readScan } from '../../support/scan/read-scan.ts';
-import { type FakeScan, startFakeScan } from '../../support/scan/server.ts';
 
 const LINES = scanLedger(21, 120);
 const says = (text: RegExp): unknown => expect.stringMatching(text);

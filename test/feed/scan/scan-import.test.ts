@@ -1,11 +1,11 @@
 import { describe, expect, it, type TestContext } from 'vitest';
-import type { Fault } from '../../support/feed/fake-server.ts';
+import { seededFeed } from '../../../demo/active-contracts.ts';
+import { type FakeScan, type FakeScanOptions, startFakeScan } from '../../../demo/local-scan.ts';
+import type { Fault } from '../../../demo/local-server.ts';
+import type { Holdings } from '../../../demo/scan-answers.ts';
 import { type ReadSource, valuesOf } from '../../support/feed/read-source.ts';
-import { seededFeed } from '../../support/scan/active-contracts.ts';
-import type { Holdings } from '../../support/scan/answers.ts';
 import { DSO, scanLedger, timeOf } from '../../support/scan/ledger.ts';
 import { operationsOf, readScan } from '../../support/scan/read-scan.ts';
-import { type FakeScan, type FakeScanOptions, startFakeScan } from '../../support/scan/server.ts';
 
 const LINES = scanLedger(11, 400);
 /** Of a snapshot: that of an update, so that it belongs to it. */

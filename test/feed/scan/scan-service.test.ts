@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { activeContracts, seededFeed, seedImports } from '../../../demo/active-contracts.ts';
 import { TOPIC_KIND } from '../../../src/feed/kafka/kafka-kind.ts';
 import { makeDataDirectory } from '../../../src/views/store/database.ts';
 import { ViewsWriter } from '../../../src/views/write/writer.ts';
 import { type Serving, serveScan } from '../../support/feed/serve.ts';
 import { holdfast } from '../../support/program/command.ts';
 import { freshDirectory } from '../../support/program/fresh-directory.ts';
-import { activeContracts, seededFeed, seedImports } from '../../support/scan/active-contracts.ts';
 import { freshScan } from '../../support/scan/fresh-scan.ts';
 import { DSO, scanLedger, timeOf } from '../../support/scan/ledger.ts';
 import { decodeAlone } from '../../support/views/inline-feed.ts';

@@ -1,5 +1,6 @@
 import { cpSync } from 'node:fs';
 import { afterAll, describe, expect, test } from 'vitest';
+import { seededFeed } from '../../../demo/active-contracts.ts';
 import { fixture } from '../../support/http/expected-answers.ts';
 import { type HoldingsService, openHoldings, post } from '../../support/http/holdings-service.ts';
 import { readCsv } from '../../support/http/read-csv.ts';
@@ -14,7 +15,6 @@ import { randomLedger } from '../../support/ledger/random-ledger.ts';
 import { plainDecimal, shortTime } from '../../support/ledger/wire-text.ts';
 import { soakCount } from '../../support/program/soak.ts';
 import { temporaryDirectory } from '../../support/program/temporary-directory.ts';
-import { seededFeed } from '../../support/scan/active-contracts.ts';
 import { migrate } from '../../support/views/migrating.ts';
 import { linesOf, replayInto, SMALL_EPOCHS, TEN_MINUTES_US } from '../../support/views/replayed.ts';
 

@@ -1,6 +1,7 @@
 import { cpSync, readFileSync } from 'node:fs';
 import type { Hono } from 'hono';
 import { afterAll, describe, expect, it, test } from 'vitest';
+import { seededFeed } from '../../../demo/active-contracts.ts';
 import { buildMigration, buildStory, PEOPLE } from '../../../fixtures/story.ts';
 import { fixture } from '../../support/http/expected-answers.ts';
 import { makeDataDirectory, openHoldings } from '../../support/http/holdings-service.ts';
@@ -16,7 +17,6 @@ import { plainDecimal, shortTime } from '../../support/ledger/wire-text.ts';
 import { freshDirectory } from '../../support/program/fresh-directory.ts';
 import { soakCount } from '../../support/program/soak.ts';
 import { temporaryDirectory } from '../../support/program/temporary-directory.ts';
-import { seededFeed } from '../../support/scan/active-contracts.ts';
 import { migrate } from '../../support/views/migrating.ts';
 import { linesOf, replayInto, SMALL_EPOCHS, TEN_MINUTES_US } from '../../support/views/replayed.ts';
 import { replayWithForced } from '../../support/views/table-views.ts';

@@ -103,3 +103,27 @@ it('sends forced snapshots in their place, without owners of their own', async (
   ]);
   expect(stream.named('snapshot').map(({ data }) => data.forced)).toEqual([false, true, false, false]);
 });
+
+it('looks at the movements of a thousand updates at a time while the service is behind, and sends each once, in order, before its snapshot', async () => {
+  await apply('00:01 =a : +a alice 10\n00:11 =b :');
+  await using service = await startStreaming(directory.at('data'), { behindIntervalMs: 0 });
+  service.set({ phase: 'reading' });
+  using stream = await openStream(service.url, { owners: [partyOf('alice')], events: 'movements,snapshots' });
+  await stream.until(() => withoutStatus(stream).length === 1);
+  const timeOf = (i: number): string => new Date(3_600_000 + i * 15_000).toISOString().slice(11, 19);
+  const ofUpdates = (from: number, to: number): string =>
+    Array.from({ length: to - from }, (_, i) => `${timeOf(from + i)} =u${from + i} : +c${from + i} alice 1`).join('\n');
+  await apply(ofUpdates(0, 2_600));
+  await stream.until(() => stream.named('movement').length === 2_600);
+  await apply(ofUpdates(2_600, 2_700));
+  service.set({ phase: 'caught_up' });
+  await apply('23:01 =z : -a');
+  await stream.until(() => shortEvents(stream).includes('movement alice z -10'));
+  expect(withoutStatus(stream).filter((event) => event.startsWith('movement'))).toEqual([
+    ...Array.from({ length: 2_700 }, (_, i) => `movement alice u${i} 1`),
+    'movement alice z -10',
+  ]);
+  // Each behind the movements that it holds.
+  const times = stream.events.filter(({ name }) => name !== 'status').map(({ data }) => String(data.record_time));
+  expect(times).toEqual(times.toSorted());
+});

@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, it, test } from 'vitest';
+import { seededFeed } from '../../../demo/active-contracts.ts';
 import { openHoldings } from '../../support/http/holdings-service.ts';
 import { allRows, askTable, readTable } from '../../support/http/table-pages.ts';
 import { oddLedger } from '../../support/ledger/options.ts';
@@ -17,7 +18,6 @@ import { plainDecimal, shortTime } from '../../support/ledger/wire-text.ts';
 import { freshDirectory } from '../../support/program/fresh-directory.ts';
 import { soakCount } from '../../support/program/soak.ts';
 import { temporaryDirectory } from '../../support/program/temporary-directory.ts';
-import { seededFeed } from '../../support/scan/active-contracts.ts';
 import { linesOf, replayInto, TEN_MINUTES_US } from '../../support/views/replayed.ts';
 import { replayWithForced } from '../../support/views/table-views.ts';
 

@@ -1,4 +1,4 @@
-import type { Answer } from '../feed/fake-server.ts';
+import type { Answer } from '../../../demo/local-server.ts';
 import { contentOf, type WireElement } from './elements.ts';
 import { type ApiError, ERRORS, pastEnd, pruned, unknownPackage, unknownTemplate } from './errors.ts';
 import { activeAt, seenLines, timesAt, type Wanted } from './participant-ledger.ts';

@@ -1,4 +1,4 @@
-import { seedImports } from '../scan/active-contracts.ts';
+import { seedImports } from '../../../demo/active-contracts.ts';
 import { activeAt } from './participant-ledger.ts';
 
 export interface SeedAt {

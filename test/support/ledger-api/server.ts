@@ -9,7 +9,7 @@ import {
   jsonBytes,
   startFakeServer,
   tokenOf,
-} from '../feed/fake-server.ts';
+} from '../../../demo/local-server.ts';
 import { createAnswers, type Participant } from './answers.ts';
 import { ERRORS } from './errors.ts';
 import { TEMPLATES } from './participant-ledger.ts';

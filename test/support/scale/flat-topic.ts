@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { seedOf } from '../../../demo/active-contracts.ts';
 import type { Row, TestTopic } from '../kafka/topic.ts';
 import { createRandom } from '../ledger/random.ts';
 import { randomLedger } from '../ledger/random-ledger.ts';
-import { seedOf } from '../scan/active-contracts.ts';
 import { linesOf } from '../views/replayed.ts';
 import { decodeLines } from './decoded.ts';
 import { FLAT_DSO, flatLedger } from './ledgers.ts';

@@ -1,9 +1,9 @@
+import { activeContracts, importMarker, seedImports } from '../../../demo/active-contracts.ts';
 import type { Row } from '../kafka/topic.ts';
 import { emptyUpdate } from '../ledger/empty-update.ts';
 import type { HistoryItem } from '../ledger/history.ts';
 import { createRandom, type Random } from '../ledger/random.ts';
 import { randomLedger } from '../ledger/random-ledger.ts';
-import { activeContracts, importMarker, seedImports } from '../scan/active-contracts.ts';
 import { linesOf } from '../views/replayed.ts';
 import { flatLedger } from './ledgers.ts';
 

@@ -1,5 +1,5 @@
+import { type FakeScan, type FakeScanOptions, startFakeScan } from '../../../demo/local-scan.ts';
 import { freshEach } from '../program/fresh-each.ts';
-import { type FakeScan, type FakeScanOptions, startFakeScan } from './server.ts';
 
 /** A Scan that is another one in each test of the calling file. */
 export function freshScan(options: FakeScanOptions = {}): FakeScan {

@@ -1,8 +1,8 @@
+import type { FakeScan } from '../../../demo/local-scan.ts';
 import type { ScanSettings } from '../../../src/feed/network/network-settings.ts';
 import type { SourceContext } from '../../../src/feed/source.ts';
 import { SCAN_KIND } from '../../../src/sources.ts';
 import { type ReadSource, readSource } from '../feed/read-source.ts';
-import type { FakeScan } from './server.ts';
 
 export const operationsOf = ({ url }: FakeScan): string => `${url}/api/scan`;
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, inject, it } from 'vitest';
+import { seededFeed } from '../../../../demo/active-contracts.ts';
 import { expectViewsOf } from '../../../support/kafka/bridge.ts';
 import { createTopic, readTopic, type TestTopic } from '../../../support/kafka/topic.ts';
 import { createRandom } from '../../../support/ledger/random.ts';
@@ -12,7 +13,6 @@ import { type Ended, holdfast } from '../../../support/program/command.ts';
 import { freshDirectory } from '../../../support/program/fresh-directory.ts';
 import { startProgram } from '../../../support/program/program.ts';
 import { soakCount } from '../../../support/program/soak.ts';
-import { seededFeed } from '../../../support/scan/active-contracts.ts';
 import { freshScan } from '../../../support/scan/fresh-scan.ts';
 import { DSO, scanLedger, timeOf } from '../../../support/scan/ledger.ts';
 

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { describe, expect, inject, it } from 'vitest';
+import { startFakeScan } from '../../../../demo/local-scan.ts';
 import { openDeadLetters } from '../../../../src/views/store/dead-letter-store.ts';
 import { type Serving, serveScan, serveSources } from '../../../support/feed/serve.ts';
 import { createTopic } from '../../../support/kafka/topic.ts';
@@ -9,7 +10,6 @@ import { holdfast } from '../../../support/program/command.ts';
 import { freshDirectory } from '../../../support/program/fresh-directory.ts';
 import { MAIN } from '../../../support/program/program.ts';
 import { programEnv } from '../../../support/program/soak.ts';
-import { startFakeScan } from '../../../support/scan/server.ts';
 import { type Format, linesOf } from '../../../support/views/replayed.ts';
 
 const address = inject('kafka').addresses.plain;

@@ -1,6 +1,7 @@
 import { createWriteStream } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startFakeScan } from '../../../../demo/local-scan.ts';
 import { createKafkaClient } from '../../../../src/feed/kafka/kafka-client.ts';
 import { type Broker, startBroker } from '../../../support/kafka/broker.ts';
 import { keepingLogger } from '../../../support/kafka/reading.ts';
@@ -17,7 +18,6 @@ import { freshDirectory } from '../../../support/program/fresh-directory.ts';
 import { type Program, startProgram } from '../../../support/program/program.ts';
 import { soakCount } from '../../../support/program/soak.ts';
 import { scanLedger } from '../../../support/scan/ledger.ts';
-import { startFakeScan } from '../../../support/scan/server.ts';
 import { replayInto } from '../../../support/views/replayed.ts';
 import { dumpViews } from '../../../support/views/views-dump.ts';
 

@@ -1,5 +1,5 @@
-import type { Answer } from '../feed/fake-server.ts';
 import { type ActiveContract, activeContracts, migrationOf, type ScanItem } from './active-contracts.ts';
+import type { Answer } from './local-server.ts';
 
 /** What a Scan holds. */
 export interface Holdings {
@@ -44,19 +44,26 @@ const printed = (time: string): string => time.replace(/\.?0+Z$/, 'Z').replace(/
 
 /** The rules by which a Scan answers, over lines of format A. */
 export function createAnswers(holdings: () => Holdings, lines: () => readonly string[]) {
-  let sorted: readonly Line[] = [];
-  let sortedOf: readonly string[] = [];
+  let sorted: Line[] = [];
+  /** How many lines are in it, and the last of them. */
+  let sortedOf: { readonly count: number; readonly last: string | undefined } = { count: 0, last: undefined };
   let active: { readonly of: string; readonly contracts: readonly ActiveContract[] } = { of: '', contracts: [] };
 
   function items(): readonly Line[] {
-    if (sortedOf.length === lines().length) return sorted;
-    sortedOf = [...lines()];
-    const parsed = sortedOf.map((text): Line => {
+    const now = lines();
+    const { count, last } = sortedOf;
+    if (count === now.length) return sorted;
+    const isAdded = count < now.length && now[count - 1] === last;
+    const parsed = now.slice(isAdded ? count : 0).map((text): Line => {
       const item = JSON.parse(text) as ScanItem;
       const [migrationId, time] = [migrationOf(item), sixDigits(item.record_time)];
       return { text, migrationId, time, synchronizer: synchronizerOf(item) };
     });
-    sorted = parsed.filter(({ time }) => !time.startsWith('0001')).sort(inOrder);
+    sortedOf = { count: now.length, last: now.at(-1) };
+    const updates = parsed.filter(({ time }) => !time.startsWith('0001')).sort(inOrder);
+    const isBehind = isAdded && updates.every((line) => sorted.length === 0 || inOrder(sorted.at(-1)!, line) <= 0);
+    if (isBehind) sorted.push(...updates);
+    else sorted = [...(isAdded ? sorted : []), ...updates].sort(inOrder);
     return sorted;
   }
 

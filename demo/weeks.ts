@@ -1,19 +1,20 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { draftOf, type Happening } from '../../fixtures/happening.ts';
-import { party, updateId } from '../../fixtures/names.ts';
-import { buildStory } from '../../fixtures/story.ts';
-import { type Micros, numbered } from '../../test/support/ledger/history.ts';
-import { createRandom, type Random } from '../../test/support/ledger/random.ts';
-import { scanLine } from '../../test/support/ledger/scan-lines.ts';
+import { draftOf, type Happening } from '../fixtures/happening.ts';
+import { party, updateId } from '../fixtures/names.ts';
+import { buildStory } from '../fixtures/story.ts';
+import { type Micros, numbered } from '../test/support/ledger/history.ts';
+import { createRandom, type Random } from '../test/support/ledger/random.ts';
+import { scanLine } from '../test/support/ledger/scan-lines.ts';
 import { createEconomy } from './economy.ts';
 
 const START = Date.parse('2025-02-12T01:20:00Z') * 1000;
-const ROUNDS_OF_WEEK = 7 * 24 * 6;
+export const ROUNDS_OF_WEEK = 7 * 24 * 6;
 export const ROUND_MICROS = 600_000_000;
-/** The story ends with this round as its newest, and three are open. */
+/** The story ends with this round as its newest. */
 const LAST_ROUND_OF_STORY = 104;
+const OPEN_ROUNDS = 3;
 
-/** What happens after the story: a few hundred owners who are rewarded, pay each other and lock coin. */
+/** What happens after the story, or in a ledger of its own: a few hundred owners who are rewarded, pay each other and lock coin. */
 export interface Weeks {
   readonly random: Random;
   /** The updates of the next round. `share`: how much of the weeks is over. */
@@ -22,18 +23,20 @@ export interface Weeks {
   line(happenings: readonly Happening[], recordTime: Micros): string;
 }
 
-export function createWeeks(): Weeks {
+export function createWeeks({ behind }: { behind: 'the story' | 'nothing' }): Weeks {
   const random = createRandom(7);
-  const stage = { migrationId: 0, active: new Map(buildStory().active) };
+  const stage = { migrationId: 0, active: new Map(behind === 'nothing' ? [] : buildStory().active) };
   const economy = createEconomy(random);
-  let [opened, updates] = [LAST_ROUND_OF_STORY, 0];
+  let [opened, updates] = [behind === 'nothing' ? 0 : LAST_ROUND_OF_STORY, 0];
   return {
     random,
     round({ start, share }) {
       opened += 1;
+      const closed = `round ${opened - OPEN_ROUNDS}`;
+      const archived: readonly Happening[] = stage.active.has(closed) ? [{ archives: closed }] : [];
       const advance: Happening = {
         through: 'AmuletRules_AdvanceOpenMiningRounds',
-        inside: [{ archives: `round ${opened - 3}` }, { opens: BigInt(opened) }],
+        inside: [...archived, { opens: BigInt(opened) }],
       };
       return [[advance], ...economy.round({ round: BigInt(opened - 1), start, share })];
     },
@@ -59,7 +62,7 @@ export function createWeeks(): Weeks {
  * so that its totals look like those of a real ledger.
  */
 export function writeWeeks(path: string, weeks: number): { readonly bytes: number; readonly updates: number } {
-  const ledger = createWeeks();
+  const ledger = createWeeks({ behind: 'the story' });
   const file = openSync(path, 'w');
   const rounds = Math.ceil(weeks * ROUNDS_OF_WEEK);
   let [bytes, updates] = [0, 0];

@@ -1,5 +1,5 @@
-import { type Answer, type FakeServer, type FakeServerOptions, startFakeServer } from '../feed/fake-server.ts';
-import { createAnswers, type Holdings } from './answers.ts';
+import { type Answer, type FakeServer, type FakeServerOptions, startFakeServer } from './local-server.ts';
+import { createAnswers, type Holdings } from './scan-answers.ts';
 
 /** A Scan over lines of format A, on a real socket, by the rules of its wire. */
 export interface FakeScan extends Omit<FakeServer, 'server' | 'faultOf'> {

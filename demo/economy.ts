@@ -1,8 +1,8 @@
-import type { Happening } from '../../fixtures/happening.ts';
-import { party } from '../../fixtures/names.ts';
-import type { Micros } from '../../test/support/ledger/history.ts';
-import type { Random } from '../../test/support/ledger/random.ts';
-import { partyNames } from './names.ts';
+import type { Happening } from '../fixtures/happening.ts';
+import { party } from '../fixtures/names.ts';
+import type { Micros } from '../test/support/ledger/history.ts';
+import type { Random } from '../test/support/ledger/random.ts';
+import { partyNames } from './party-names.ts';
 
 /** What happens in one round, an update in each element. */
 export interface Economy {

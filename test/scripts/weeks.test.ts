@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { writeWeeks } from '../../scripts/demo/weeks.ts';
+import { writeWeeks } from '../../demo/weeks.ts';
 import { fixture } from '../support/http/expected-answers.ts';
 import { holdfast } from '../support/program/command.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';

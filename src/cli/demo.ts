@@ -1,0 +1,76 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { loadConfig } from '../config/load-config.ts';
+import type { CliCommand } from './command.ts';
+
+/** A Scan on this machine, of a ledger that goes on. */
+interface DemoScan extends AsyncDisposable {
+  readonly url: string;
+  readonly updates: number;
+}
+
+/** As it is built, and as it is in a checkout. `src` does not import it, because tests use it too. */
+const MODULES = ['../demo/demo/demo-scan.js', '../../demo/demo-scan.ts'];
+const LOOK_MS = 100;
+
+export const demoCommand: CliCommand = {
+  usage: 'demo',
+  summary: 'Follow a Scan on this machine: three weeks of a small ledger that goes on, until Ctrl-C',
+  examples: ['holdfast demo'],
+  settings: ['port'],
+  dataDir: 'unused',
+  run: async ({ config: { port }, terminal: { stdout, stopSignal }, logger }) => {
+    const stop = stopSignal();
+    const say = (...lines: readonly string[]): void => void stdout.write(`${lines.join('\n')}\n`);
+    await using parts = new AsyncDisposableStack();
+    const folder = mkdtempSync(join(tmpdir(), 'holdfast-demo-'));
+    parts.defer(() => rmSync(folder, { recursive: true, force: true }));
+    const scan = parts.use(await startScan());
+    say(`A Scan on this machine, with ${scan.updates} updates of the last three weeks, and more as you look.`);
+    const options = {
+      data: join(folder, 'data'),
+      ...{ port: String((await isFree(port)) ? port : 0), scan: scan.url, scanPollInterval: '1s' },
+      ...{ start: 'beginning', snapshotPeriod: '10s', logLevel: 'warn' },
+    };
+    const { startService } = await import('../service/start-service.ts');
+    const { config } = loadConfig({ options, env: {} });
+    logger.level = 'warn';
+    const { url, failed } = parts.use(await startService(config, { logger }));
+    const begun = performance.now();
+    while (!stop.aborted && !(await fetch(`${url}/readyz`)).ok) await sleep(LOOK_MS);
+    if (stop.aborted) return;
+    say(
+      `Holdfast has applied them in ${Math.round((performance.now() - begun) / 100) / 10} s and follows it; a snapshot is sealed every 10 s.`,
+      '',
+      `  Dashboard  ${url}/`,
+      `  API        ${url}/docs`,
+      '',
+      `Try  curl '${url}/holdfast/v1/top?limit=3'`,
+      `     holdfast top --limit 3 --url ${url}`,
+      'Of a real network it is one line too:  holdfast serve --scan https://scan.sv-1.example',
+      'Ctrl-C ends it and removes what it wrote.',
+    );
+    const stopped = new Promise<void>((resolve) => {
+      stop.addEventListener('abort', () => resolve());
+    });
+    await Promise.race([stopped, failed]);
+  },
+};
+
+async function startScan(): Promise<DemoScan> {
+  const found = MODULES.map((name) => new URL(name, import.meta.url)).find((url) => existsSync(url));
+  if (found === undefined) throw new Error('the demo is not built: run `npm run build`');
+  const { startDemoScan } = (await import(found.href)) as { startDemoScan: () => Promise<DemoScan> };
+  return await startDemoScan();
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)));
+  });
+}
