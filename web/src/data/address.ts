@@ -45,7 +45,10 @@ export function useLocation(): Address {
 /** A page of the dashboard, which needs no load. */
 function isOwnPage({ href, target, download }: HTMLAnchorElement): boolean {
   if (target !== '' || download !== '' || !href.startsWith(ROOT.href)) return false;
-  return /^(|snapshots(\/.*)?|owners(\/.*)?)$/.test(new URL(href).pathname.slice(ROOT.pathname.length)) && !href.includes('#');
+  return (
+    /^(|snapshots(\/.*)?|owners(\/.*)?)$/.test(new URL(href).pathname.slice(ROOT.pathname.length)) &&
+    !href.includes('#')
+  );
 }
 
 /** Moves to another page of the dashboard. */

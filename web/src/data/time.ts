@@ -31,6 +31,12 @@ export function showSpan(seconds: number): string {
   throw new Error('days have no end');
 }
 
+/** `4 s`, `3 min`, `2 h`, `5 d`. */
+export function showShortSpan(seconds: number): string {
+  const [count, unit = ''] = showSpan(seconds).split(' ');
+  return `${count} ${unit.startsWith('m') ? 'min' : unit[0]}`;
+}
+
 /** `3 minutes ago`, by the browser's clock. */
 export function ageOf(time: string, nowMs: number): string {
   return `${showSpan((nowMs - Date.parse(time)) / 1000)} ago`;

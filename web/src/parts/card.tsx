@@ -23,7 +23,16 @@ interface CardProps extends Head {
 const LANGUAGES = { curl: 'curl', JavaScript: 'JavaScript', Python: 'Python' } as const;
 
 /** A part of a page with its heading, its requests as curl commands, and its rows as CSV. */
-export function Card({ title, requests, csv, saved, aside, busy = false, class: own = '', children }: CardProps): JSX.Element {
+export function Card({
+  title,
+  requests,
+  csv,
+  saved,
+  aside,
+  busy = false,
+  class: own = '',
+  children,
+}: CardProps): JSX.Element {
   const id = useId();
   const [open, setOpen] = useState(false);
   const [language, setLanguage] = useState<keyof typeof COMMANDS>('curl');
@@ -81,6 +90,7 @@ interface AnswerCardProps<Answer> extends Head {
   readonly others?: readonly ApiRequest<unknown>[] | undefined;
   /** When it changes, the request is sent again. */
   readonly refresh?: unknown;
+  readonly class?: string;
   /** About the height of the answer. */
   readonly lines: number;
   readonly children: (answer: Answer) => ComponentChildren;
@@ -88,10 +98,10 @@ interface AnswerCardProps<Answer> extends Head {
 
 /** A wide card that shows the answer to one request. */
 export function AnswerCard<Answer>(props: AnswerCardProps<Answer>): JSX.Element {
-  const { request, others = [], refresh, lines, children, ...head } = props;
+  const { request, others = [], refresh, lines, children, class: own = 'wide', ...head } = props;
   const asked = useAnswer(request, refresh);
   return (
-    <Card {...head} class="wide" requests={[request, ...others]} busy={asked.busy}>
+    <Card {...head} class={own} requests={[request, ...others]} busy={asked.busy}>
       <Answered asked={asked} lines={lines}>
         {children}
       </Answered>
@@ -103,11 +113,13 @@ interface AnsweredProps<Answer> {
   readonly asked: Asked<Answer>;
   /** About the height of the answer, so that the page does not jump. */
   readonly lines: number;
+  /** As many cards around the placeholders, where the answer has its own. */
+  readonly cards?: number;
   readonly children: (answer: Answer) => ComponentChildren;
 }
 
 /** The answer, or placeholders while it is loaded, or the error. */
-export function Answered<Answer>({ asked, lines, children }: AnsweredProps<Answer>): JSX.Element {
+export function Answered<Answer>({ asked, lines, cards = 0, children }: AnsweredProps<Answer>): JSX.Element {
   const { answer, error, retry } = asked;
   if (answer !== null)
     return (
@@ -125,11 +137,21 @@ export function Answered<Answer>({ asked, lines, children }: AnsweredProps<Answe
         </button>
       </div>
     );
-  return (
-    <div class="loading" role="status">
-      <span class="hidden">Loading</span>
+  const bones = (
+    <div class="loading">
       {Array.from({ length: lines }, (_, line) => (
         <span class="bone" key={line} />
+      ))}
+    </div>
+  );
+  return (
+    <div role="status" class={cards > 0 ? 'grid' : ''}>
+      <span class="hidden">Loading</span>
+      {cards === 0 && bones}
+      {Array.from({ length: cards }, (_, card) => (
+        <div class={`card ${card > 1 ? 'wide' : ''}`} key={card}>
+          {bones}
+        </div>
       ))}
     </div>
   );

@@ -1,4 +1,5 @@
 import type { ComponentChildren, JSX } from 'preact';
+import { useState } from 'preact/hooks';
 import { changeQuery, type Query, showRange, useAddress } from '../data/address.ts';
 import { type ApiRequest, csvOf, type Shown, snapshotsRequest } from '../data/api.ts';
 import { useAnswer } from '../data/hooks.ts';
@@ -65,11 +66,25 @@ function rangeOf(query: URLSearchParams, oldest: string, { newest, periodMs }: S
 function RangeControls({ range, newest }: { readonly range: ChartRange; readonly newest: string }): JSX.Element {
   const { query } = useAddress();
   const { from, to, every, steps, span } = range;
+  const [open, setOpen] = useState(false);
   return (
-    <div class="range">
-      <Choice label="Axis" of={AXES} value={axisOf(query)} choose={(axis) => changeQuery({ axis: axis === 'fit' ? undefined : axis })} />
+    <div class={`range ${open ? 'open' : ''}`}>
+      <button type="button" class="tool narrow-only" aria-expanded={open} onClick={() => setOpen(!open)}>
+        Range
+      </button>
+      <Choice
+        label="Axis"
+        of={AXES}
+        value={axisOf(query)}
+        choose={(axis) => changeQuery({ axis: axis === 'fit' ? undefined : axis })}
+      />
       <Choice label="Range" of={SPANS} value={span} choose={(span) => showRange({ span })} />
-      <TimeField label="From (UTC)" value={from} newest={newest} choose={(time) => showRange({ from: time ?? from, to })} />
+      <TimeField
+        label="From (UTC)"
+        value={from}
+        newest={newest}
+        choose={(time) => showRange({ from: time ?? from, to })}
+      />
       <TimeField label="To (UTC)" value={to} newest={newest} choose={(time) => showRange({ from, to: time })} />
       <label>
         <span>Step</span>

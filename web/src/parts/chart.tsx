@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import { showAt, showRange, useAddress } from '../data/address.ts';
 import { percentOf, pixels, shortOf, ticksBetween, unitsOf } from '../data/decimal.ts';
-import { SCHEME_EVENT } from '../data/scheme.ts';
+import { SCHEME_EVENT } from '../data/remembered.ts';
 import { instant, showTime } from '../data/time.ts';
 import { amountColumn, type Column, Table } from './table.tsx';
 import { Amount, Figure, Time } from './values.tsx';
@@ -101,7 +101,10 @@ export function Chart({ name, points, at }: ChartProps): JSX.Element {
           <div
             class="tip"
             aria-hidden="true"
-            style={{ [isRight ? 'right' : 'left']: `${isRight ? frame.current!.clientWidth - left - axisWidth(plot.current) + 12 : left + axisWidth(plot.current) + 12}px` }}
+            style={{
+              [isRight ? 'right' : 'left']:
+                `${isRight ? frame.current!.clientWidth - left - axisWidth(plot.current) + 12 : left + axisWidth(plot.current) + 12}px`,
+            }}
           >
             <b>{showTime(point.time)}</b>
             <Amount of={point.total} />
@@ -213,7 +216,12 @@ function options(frame: HTMLElement, { ticks, axis, at }: Look, { hover, click }
   const lines = { stroke: colour('line'), width: 1 };
   const positions = ticks.map((tick) => Number(tick) / 1e10);
   const labels = ticks.map(shortOf);
-  const common = { stroke: colour('faint'), grid: lines, ticks: { ...lines, size: 4 }, font: '12px system-ui, sans-serif' };
+  const common = {
+    stroke: colour('faint'),
+    grid: lines,
+    ticks: { ...lines, size: 4 },
+    font: '12px system-ui, sans-serif',
+  };
   const series = (name: string, isFilled: boolean): uPlot.Series => ({
     stroke: colour(name),
     ...(isFilled && { fill: colour(`${name}-area`) }),

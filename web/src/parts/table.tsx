@@ -11,7 +11,7 @@ export interface Column<Row> {
   /** Where a narrow screen shows it: on the first line or the second, left or right. Others are shown when the row is tapped. */
   readonly narrow?: 'head' | 'value' | 'sub' | 'aside';
   /** Set where rows can be ordered by it. */
-  readonly sort?: { readonly order: 'ascending' | 'descending' | null; readonly choose: () => void };
+  readonly sort?: { readonly order: 'ascending' | 'descending' | null; readonly choose: () => void } | undefined;
 }
 
 type Place = Pick<Column<never>, 'narrow' | 'sort'>;
@@ -69,7 +69,7 @@ export function Table<Row>({ caption, columns, rows, keyOf, empty }: TableProps<
         </thead>
         <tbody role="rowgroup">
           {rows.map((row) => (
-            // biome-ignore lint/a11y/useKeyWithClickEvents: only a touch opens what a narrow screen leaves out
+            // A touch opens what a narrow screen leaves out.
             <tr key={keyOf(row)} role="row" onClick={toggleOpen}>
               {columns.map(({ name, cell, number, narrow }) => (
                 <td key={name} role="cell" data-name={name} data-narrow={narrow} class={number && 'number'}>

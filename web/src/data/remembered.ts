@@ -8,18 +8,18 @@ export const SCHEME_EVENT = 'scheme';
 const KEY = 'holdfast-scheme';
 
 export function chosenScheme(): Scheme {
-  const stored = read(KEY);
+  const stored = remembered(KEY);
   return SCHEMES.find((each) => each === stored) ?? 'auto';
 }
 
 export function chooseScheme(scheme: Scheme): void {
-  write(KEY, scheme);
+  remember(KEY, scheme);
   document.documentElement.dataset.scheme = scheme;
   dispatchEvent(new Event(SCHEME_EVENT));
 }
 
 /** What the browser remembers; null if nothing, or if it may not. */
-export function read(key: string): string | null {
+export function remembered(key: string): string | null {
   try {
     return localStorage.getItem(key);
   } catch {
@@ -27,7 +27,7 @@ export function read(key: string): string | null {
   }
 }
 
-export function write(key: string, text: string): void {
+export function remember(key: string, text: string): void {
   try {
     localStorage.setItem(key, text);
   } catch {
