@@ -37,10 +37,13 @@ function App(): JSX.Element {
     JSON.stringify([others, live.snapshot?.split(' ')[0], live.status?.ready === false && tick]),
   );
   const labels = useAnswer(labelsRequest);
+  const last = useRef<Shown | null>(null);
+  // Until a time is answered, the one before it is shown.
   const here = useMemo(
-    () => newest.answer && hereOf(newest.answer, at, past.answer?.snapshots[0]),
-    [newest.answer, at, past.answer],
+    () => (newest.answer && (at === null || past.isCurrent) ? hereOf(newest.answer, at, past.answer) : last.current),
+    [newest.answer, at, past.answer, past.isCurrent],
   );
+  last.current = here;
   const title = titleOf(address, party);
   const isLoaded = useRef(false);
   useEffect(() => {
@@ -57,7 +60,7 @@ function App(): JSX.Element {
     if (party !== null && !isParty(party)) return <NotAParty text={party} />;
     if (!['', 'owners', 'snapshots'].includes(path) && party === null) return <NotFound path={path} />;
     if (at !== null && past.error !== null) return <Empty>{past.error.message}</Empty>;
-    if (at !== null && past.answer?.snapshots.length === 0 && path !== 'snapshots')
+    if (at !== null && past.isCurrent && past.answer?.snapshots.length === 0 && path !== 'snapshots')
       return (
         <Empty>
           No snapshot at or before {showTime(at)} UTC. <a href={pageLink(path, { at: undefined })}>Show the newest</a>.
@@ -90,7 +93,7 @@ function App(): JSX.Element {
           {here === null && newest.error?.status === 404 ? (
             <NoSnapshotsPage live={live} status={status} migration={migration} />
           ) : (
-            <Answered asked={newest} lines={6} cards={3}>
+            <Answered asked={here === null ? { ...newest, answer: null } : newest} lines={6} cards={3}>
               {() => page(here!)}
             </Answered>
           )}
@@ -120,9 +123,9 @@ function titleOf({ path }: Address, party: string | null): string {
   return TITLES[path] ?? (path.startsWith('snapshots/') ? 'Snapshot' : 'Not found');
 }
 
-function hereOf({ migration_id, period, snapshots }: Snapshots, at: string | null, past?: Shown['snapshot']): Shown {
+function hereOf({ migration_id, period, snapshots }: Snapshots, at: string | null, past: Snapshots | null): Shown {
   const newest = snapshots[0]!;
-  const snapshot = at === null ? newest : (past ?? newest);
+  const snapshot = at === null ? newest : (past?.snapshots[0] ?? newest);
   return { migration: String(migration_id), periodMs: durationMs(period), newest, snapshot, at };
 }
 

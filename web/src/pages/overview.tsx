@@ -11,7 +11,7 @@ import {
   statusRequest,
 } from '../data/api.ts';
 import { subtract } from '../data/decimal.ts';
-import { type Asked, useAnswer, useNow, usePaced } from '../data/hooks.ts';
+import { type Asked, useAnswer, useNow, usePacedHere } from '../data/hooks.ts';
 import { type Live, serviceState } from '../data/stream.ts';
 import { ageOf, POINTS_MAX, type Range, showSpan, showTime } from '../data/time.ts';
 import { Answered, Card, Empty } from '../parts/card.tsx';
@@ -37,7 +37,7 @@ interface OverviewProps extends FeedProps {
 }
 
 export function OverviewPage({ here, live, status, newest }: OverviewProps): JSX.Element {
-  const paced = usePaced(here, PACE_MS);
+  const paced = usePacedHere(here, PACE_MS);
   return (
     <div class="grid">
       <SnapshotCard here={here} asked={newest} />

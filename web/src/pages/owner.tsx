@@ -14,7 +14,7 @@ import {
   totalsRequest,
 } from '../data/api.ts';
 import { percentOfShare, subtract } from '../data/decimal.ts';
-import { type Asked, useAnswer, usePaced } from '../data/hooks.ts';
+import { type Asked, useAnswer, usePaced, usePacedHere } from '../data/hooks.ts';
 import { useLabels } from '../data/labels.ts';
 import type { Live } from '../data/stream.ts';
 import { instant, showTime } from '../data/time.ts';
@@ -37,7 +37,7 @@ interface OwnerProps {
 
 /** The statement of one party. */
 export function OwnerPage({ party, here, live }: OwnerProps): JSX.Element {
-  const shown = usePaced(here, PACE_MS);
+  const shown = usePacedHere(here, PACE_MS);
   const holding = { migration: shown.migration, time: shown.at ?? shown.newest.record_time, party };
   const changed = usePaced(live.ownerChange, PACE_MS);
   const { name, fingerprint } = partyParts(party);
@@ -129,6 +129,7 @@ function TotalsCard({ title, holding }: { readonly title: string; readonly holdi
                     days={days}
                     holding={{ ...holding, time: record_time }}
                     total={total}
+                    first={first?.record_time}
                   />
                 ))}
                 <Figure name="First seen">{first === undefined ? '–' : <Time of={first.record_time} />}</Figure>
@@ -156,13 +157,16 @@ interface ChangeProps {
   readonly days: number;
   readonly holding: Holding;
   readonly total: string;
+  /** The time of the first snapshot in which the party had coin; before it there may be no snapshot to compare with. */
+  readonly first: string | undefined;
 }
 
 /** The change of the total since the newest snapshot at or before a time. */
-function ChangeFigure({ span, days, holding, total }: ChangeProps): JSX.Element {
+function ChangeFigure({ span, days, holding, total, first }: ChangeProps): JSX.Element {
   const since = instant(Date.parse(holding.time) - days * DAY_MS);
-  const { answer, error } = useAnswer(totalsRequest({ ...holding, time: since }));
-  const before = error === null ? answer?.summaries[0]?.total_coin_holdings : undefined;
+  const isKnown = first !== undefined && Date.parse(since) >= Date.parse(first);
+  const { answer, error } = useAnswer(isKnown ? totalsRequest({ ...holding, time: since }) : null);
+  const before = isKnown && error === null ? answer?.summaries[0]?.total_coin_holdings : undefined;
   return (
     <Figure name={`Change in ${span}`}>
       {before === undefined ? (

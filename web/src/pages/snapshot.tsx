@@ -137,7 +137,7 @@ function MoversCard({
       requests={[allMovementsRequest(first)]}
       busy={moved === null && error === null}
     >
-      <Answered asked={{ answer: moved, error, busy: false, retry }} lines={4}>
+      <Answered asked={{ answer: moved, error, busy: false, isCurrent: true, retry }} lines={4}>
         {({ movers, movements, isCut }) => (
           <>
             <p class="faint">

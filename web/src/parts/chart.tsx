@@ -234,6 +234,7 @@ function options(frame: HTMLElement, { ticks, axis, at }: Look, { hover, click }
     width: frame.clientWidth,
     height: HEIGHT,
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
+    padding: [12, 24, 0, 0],
     legend: { show: false },
     cursor: { y: false, drag: { x: true, y: false, setScale: false } },
     scales: { y: { range: [positions[0]!, positions.at(-1)!] } },
