@@ -46,6 +46,8 @@ export function SearchBox({ migration, newest }: Props): JSX.Element {
   const [text, setText] = useState('');
   const [open, setOpen] = useState(false);
   const [chosen, setChosen] = useState(-1);
+  /** Enter was pressed before the answer came. */
+  const [isWaited, setWaited] = useState(false);
   const wanted = usePause(text.trim());
   const labels = useLabels();
   const request = topRequest({ contains: wanted, migration_id: migration, limit: SHOWN_MAX });
@@ -102,8 +104,14 @@ export function SearchBox({ migration, newest }: Props): JSX.Element {
   const submit = (): void => {
     const one = found[chosen] ?? (isCurrent && text.trim() !== '' ? found[0] : undefined);
     if (one) visit(one.href);
+    else if (!isCurrent) setWaited(true);
     else if (text.includes('::')) visit(ownerLink(text.trim()));
   };
+  useEffect(() => {
+    if (!isWaited || !isCurrent) return;
+    setWaited(false);
+    submit();
+  }, [isWaited, isCurrent]);
   const keys: Readonly<Record<string, () => void>> = {
     ArrowDown: () => setChosen(Math.min(chosen + 1, found.length - 1)),
     ArrowUp: () => setChosen(Math.max(chosen - 1, -1)),
@@ -135,6 +143,7 @@ export function SearchBox({ migration, newest }: Props): JSX.Element {
         onInput={({ currentTarget }) => {
           setText(currentTarget.value);
           setChosen(-1);
+          setWaited(false);
           setOpen(true);
         }}
         onFocus={() => setOpen(true)}

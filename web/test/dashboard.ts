@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { writeWeeks } from '../../demo/weeks.ts';
@@ -11,6 +12,8 @@ import { temporaryDirectory } from '../../test/support/program/temporary-directo
 export const LARGE = party('aurora-bank');
 /** Has coin in the story. */
 export const ALICE = party('alice');
+/** What the operator calls them. */
+const LABELS = { [LARGE]: { name: 'Aurora Bank AG', group: 'Exchanges' }, [ALICE]: { group: 'Exchanges' } };
 /** Never had any. */
 export const NOBODY = party('nobody');
 
@@ -42,7 +45,10 @@ export async function startDashboard(): Promise<Dashboard> {
   const weeks = folder.at(`weeks-${'long'.repeat(40)}.ndjson`);
   writeWeeks(weeks, WEEKS);
   const files = [fixture('story.scan.ndjson'), weeks];
-  const service = starting.use(await startService(['--data', folder.at('data'), '--file', ...files]));
+  const labels = folder.at('labels.json');
+  writeFileSync(labels, JSON.stringify(LABELS));
+  const args = ['--data', folder.at('data'), '--labels', labels, '--file', ...files];
+  const service = starting.use(await startService(args));
   const origin = service.url;
   await service.until('/readyz', (status) => status === 200);
   const browser = await launchBrowser();
@@ -83,7 +89,7 @@ export async function closePages(browser: Browser): Promise<void> {
   await Promise.all(browser.contexts().map((context) => context.close()));
 }
 
-const WAIT_MAX_MS = 60_000;
+const WAIT_MAX_MS = 8_000;
 
 /** Effects run after the frame that draws a click or an answer, and may send requests. */
 const DRAWN = 'new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(drawn))))';
