@@ -57,6 +57,8 @@ export async function startFakeScan({
         return ok({ complete: holdings.isBackfilled });
       case 'GET /v0/dso-party-id':
         return ok({ dso_party_id: holdings.dso });
+      case 'GET /v0/scans':
+        return ok({ scans: [{ domainId: 'global-domain', scans: [{ publicUrl: server.url, svName: 'SV-1' }] }] });
       case 'GET /v0/migrations/last':
         return ok({ migration_id: answers.migrationId() });
       case 'GET /registry/metadata/v1/instruments/Amulet':

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { rolldown } from 'rolldown';
+import { copyApiPage } from './api-page.ts';
 
 const source = join(import.meta.dirname, 'src');
 const root = join(import.meta.dirname, '..');
@@ -35,6 +36,7 @@ export default async function buildWeb(): Promise<void> {
   let page = readFileSync(join(source, 'index.html'), 'utf8');
   for (const [name, hashed] of Object.entries(names)) page = page.replace(`"${name}"`, `"assets/${hashed}"`);
   writeFileSync(join(target, 'index.html'), page);
+  copyApiPage();
 }
 
 async function bundledScript(): Promise<string> {

@@ -120,13 +120,14 @@ function addTo(
     for (const each of definition.commands) addTo(command, each, run);
     return;
   }
-  const { settings = [], addOptions, dataDir, hidesSettings = false } = definition;
+  const { settings = [], addOptions, dataDir, helps = {}, hidesSettings = false } = definition;
   if (hidesSettings) command.addHelpText('after', '\nAnd every option of `holdfast serve`.\n');
   addOptions?.(command);
   for (const key of [...settings, ...SETTINGS_OF_EVERY_COMMAND]) {
-    const setting: Setting = SETTINGS[key];
+    const { help = SETTINGS[key].help } = { help: helps[key] };
+    const setting: Setting = { ...SETTINGS[key], help };
     const isMade = key === 'data' && dataDir === 'made';
-    const option = settingOption(key, isMade ? { ...setting, help: `${setting.help}; created if missing` } : setting);
+    const option = settingOption(key, isMade ? { ...setting, help: `${help}; created if missing` } : setting);
     const heading = usage === 'serve' && HELP_GROUPS.find(([, keys]) => keys.includes(key))?.[0];
     if (heading) option.helpGroup(`${heading}:`);
     const isOwn = SETTINGS_OF_EVERY_COMMAND.includes(key);

@@ -33,6 +33,8 @@ export interface CliCommand {
   readonly examples: readonly string[];
   /** The settings it has options for, besides --data, --config and --log-level. */
   readonly settings?: readonly SettingKey[];
+  /** What the help says of some of them where that is not what it says of serve. */
+  readonly helps?: Readonly<Partial<Record<SettingKey, string>>>;
   /** Its help does not list them, and refers to that of serve. */
   readonly hidesSettings?: true;
   /** Whether --data is created if missing, or not used; by default the directory must exist. */

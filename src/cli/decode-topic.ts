@@ -29,6 +29,11 @@ export const decodeCommand: CliCommand = {
     'recordTimeAheadMax',
     'host',
   ],
+  helps: {
+    kafkaGroup: `Kafka consumer group (default: ${DECODE_GROUP_DEFAULT})`,
+    dso: 'the DSO whose coins count; required',
+    snapshotPeriod: 'time between snapshots, that of the store (default: 10m)',
+  },
   addOptions: (command) =>
     command
       .requiredOption(

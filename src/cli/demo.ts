@@ -29,7 +29,7 @@ export const demoCommand: CliCommand = {
     const folder = mkdtempSync(join(tmpdir(), 'holdfast-demo-'));
     parts.defer(() => rmSync(folder, { recursive: true, force: true }));
     const scan = parts.use(await startScan());
-    say(`A Scan on this machine, with ${scan.updates} updates of the last three weeks, and more as you look.`);
+    say(`A Scan on this machine: ${scan.updates} updates of three weeks, and more as you look.`);
     const options = {
       data: join(folder, 'data'),
       ...{ port: String((await isFree(port)) ? port : 0), scan: scan.url, scanPollInterval: '1s' },
@@ -43,14 +43,13 @@ export const demoCommand: CliCommand = {
     while (!stop.aborted && !(await fetch(`${url}/readyz`)).ok) await sleep(LOOK_MS);
     if (stop.aborted) return;
     say(
-      `Holdfast has applied them in ${Math.round((performance.now() - begun) / 100) / 10} s and follows it; a snapshot is sealed every 10 s.`,
+      `Holdfast has applied them in ${Math.round((performance.now() - begun) / 100) / 10} s, and seals a snapshot every 10 s.`,
       '',
       `  Dashboard  ${url}/`,
       `  API        ${url}/docs`,
       '',
-      `Try  curl '${url}/holdfast/v1/top?limit=3'`,
-      `     holdfast top --limit 3 --url ${url}`,
-      'Of a real network it is one line too:  holdfast serve --scan https://scan.sv-1.example',
+      `Try:  curl '${url}/holdfast/v1/top?limit=3'`,
+      'A network:  holdfast serve --scan https://scan.sv-1.example',
       'Ctrl-C ends it and removes what it wrote.',
     );
     const stopped = new Promise<void>((resolve) => {

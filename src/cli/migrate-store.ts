@@ -12,6 +12,7 @@ export const migrateCommand: CliCommand = {
   examples: ['holdfast migrate --postgres postgres://owner@db:5432/holdfast --dso DSO::1220ab'],
   dataDir: 'unused',
   settings: [...keysOf(POSTGRES_SETTINGS), 'dso', 'snapshotPeriod'],
+  helps: { dso: 'the DSO whose coins count, that of the decoders; required' },
   run: async ({ config, terminal }) => {
     const { postgres, dso, snapshotPeriodUs } = config;
     if (postgres === null) throw new Refusal(`${optionName('postgres')} says which database`);

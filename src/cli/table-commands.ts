@@ -240,6 +240,10 @@ function tableCommand(
         // A terminal shows its end, so the newest points of a history come first.
         const shown = isShown && table === 'history' ? found.rows.toReversed().slice(0, TERMINAL_ROWS) : found.rows;
         stdout.write(tableForPeople(table, { ...found, rows: shown, columns }, isShown ? stdout.columns : undefined));
+        if (isShown && table === 'history' && found.rows.every(({ contracts }) => contracts === 0))
+          stderr.write(
+            'holdfast: this owner has no coin at any of these times; `holdfast owners --prefix` finds ids\n',
+          );
         if (typeof found.next === 'string') stderr.write(MORE_ROWS);
         else if (shown.length < found.rows.length)
           stderr.write(

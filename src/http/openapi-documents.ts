@@ -21,25 +21,37 @@ import { USERS_OPERATIONS, type UsersOperation, VERSION_OPERATION } from './user
 import type { ServedDocument } from './web-pages.ts';
 
 const COMPONENTS = '#/components/schemas/';
-
 /** The OpenAPI document of an area, with its operations in the order of their list. */
 function openApiDocument<Operation extends OperationFacts>(
   info: { readonly title: string; readonly version: string; readonly description: string },
-  { servers, components, ...security }: { servers: readonly string[]; components: object; security?: object },
+  {
+    servers,
+    components,
+    groups,
+    groupOf,
+    ...security
+  }: {
+    readonly servers: readonly string[];
+    readonly components: object;
+    readonly security?: object;
+    /** What is in each group of operations, and in which an operation is. */
+    readonly groups: Readonly<Record<string, string>>;
+    readonly groupOf: (operation: OperationFacts) => string;
+  },
   operations: readonly Operation[],
   describe: (operation: Operation) => object,
 ): object {
   const paths: Record<string, Record<string, object>> = {};
   for (const operation of operations) {
     const { path, method, operationId, summary } = operation;
-    paths[path] = { ...paths[path], [method.toLowerCase()]: { operationId, summary, ...describe(operation) } };
+    const tags = [groupOf(operation)];
+    paths[path] = { ...paths[path], [method.toLowerCase()]: { operationId, summary, tags, ...describe(operation) } };
   }
-  const license = { name: 'Apache-2.0', identifier: 'Apache-2.0' };
-  const described = { ...info, license };
   return {
     openapi: '3.1.0',
-    info: described,
+    info: { ...info, license: { name: 'Apache-2.0', identifier: 'Apache-2.0' } },
     servers: servers.map((url) => ({ url })),
+    tags: Object.entries(groups).map(([name, description]) => ({ name, description })),
     ...security,
     paths,
     components,
@@ -98,7 +110,7 @@ function responses(whenByStatus: Readonly<Record<number, string>>, schema: z.Zod
 
 /** The answers with an error, by status; any operation may have a fault of ours. */
 function errorResponses(faults: Readonly<Record<number, string>>): object {
-  return responses({ ...faults, 500: 'Our fault; the request id is in the log.' }, ERROR);
+  return responses({ ...faults, 500: 'A fault of Holdfast; the request id is in the log.' }, ERROR);
 }
 
 /** JSON of a named schema. */
@@ -120,7 +132,7 @@ const PAGING = [
   {
     name: 'limit',
     description: 'Rows in the answer; `all` sends those of all pages, in CSV only.',
-    schema: { type: 'string', pattern: `^(?:[1-9]\\d{0,2}|${LIMIT_MAX}|all)$`, default: String(LIMIT_DEFAULT) },
+    schema: { oneOf: [{ type: 'integer', minimum: 1, maximum: LIMIT_MAX }, { const: 'all' }], default: LIMIT_DEFAULT },
   },
   {
     name: 'after',
@@ -205,7 +217,7 @@ supply, as JSON or CSV; its paths are at the root only. Amounts are strings with
 and keep all their digits: read them with a parser that does too. At most ${OWNERS_MAX_DEFAULT} owners in one request unless the
 service is configured otherwise.`;
 
-/** Of the ledger that `npm run demo` serves (fixtures/story.scan.ndjson). */
+/** Of fixtures/story.scan.ndjson. */
 export const STORY_EXAMPLE: ExampleValues = {
   migrationId: 0,
   recordTime: '2025-02-12T00:30:00Z',
@@ -250,6 +262,19 @@ async function newestExample(answers: Answers): Promise<ExampleValues> {
   }
 }
 
+const HOLDINGS_GROUPS = {
+  'Tables and stream': 'Our own: balances, movements, the largest holders and the supply, and what changes as it does.',
+  'As of Splice Scan': 'For clients of a Scan, answered as it does.',
+  'As of Splice Scan, superseded': 'Holding fees are only here.',
+  Service: 'Whether it runs and is ready. `/metrics` has text for Prometheus.',
+};
+
+function holdingsGroup(operation: OperationFacts): keyof typeof HOLDINGS_GROUPS {
+  if (operation.path.startsWith('/holdfast/')) return 'Tables and stream';
+  if (!/^\/v[012]\//.test(operation.path)) return 'Service';
+  return 'deprecated' in operation ? 'As of Splice Scan, superseded' : 'As of Splice Scan';
+}
+
 /** The document of holdings, tables, stream and the service itself, with the default limits. */
 function createHoldingsDocument(version: string, example = STORY_EXAMPLE, hasDirectory = true): object {
   const ours = [...TABLE_OPERATIONS, balances];
@@ -262,6 +287,8 @@ function createHoldingsDocument(version: string, example = STORY_EXAMPLE, hasDir
   const parts = {
     servers: ['/', '/api/scan'],
     components: { schemas: answerSchemas([...answering, ...events]) },
+    groups: HOLDINGS_GROUPS,
+    groupOf: holdingsGroup,
   };
   const limits = { ownersMax: OWNERS_MAX_DEFAULT };
   return openApiDocument(info, parts, operations, (operation) => {
@@ -313,7 +340,7 @@ const LEDGER_FAULTS: Readonly<Record<number, string>> = {
   401: 'No token that verifies.',
   403: 'Not allowed. The reason is in the log only.',
   404: 'No such user or identity provider.',
-  500: 'Our fault; the traceId is in the log.',
+  500: 'A fault of Holdfast; the traceId is in the log.',
   503: 'The disk is full, or another program holds the database: nothing was changed, try again.',
 };
 
@@ -323,12 +350,23 @@ const LEDGER_BODY_FAULTS = {
   413: { description: 'The body is larger than the limit, which is 64 KiB for a caller without any admin right.' },
 };
 
+const LEDGER_GROUPS = {
+  Users: 'Users and their rights, and the version, which needs no token.',
+  'Identity providers': 'Who may sign tokens.',
+};
+
+function ledgerGroup({ path }: OperationFacts): keyof typeof LEDGER_GROUPS {
+  return path.startsWith('/v2/idps') ? 'Identity providers' : 'Users';
+}
+
 /** The OpenAPI document of the users' area, made from the schemas that validate requests. */
 function createUsersDocument(version: string): object {
   const bodies = USERS_OPERATIONS.flatMap(({ body }) => body ?? []);
   const answers = [VERSION_OPERATION, ...USERS_OPERATIONS].map(({ answer }) => answer);
   const info = { title: 'Holdfast: the ledger', version, description: LEDGER_DESCRIPTION };
   const parts = {
+    groups: LEDGER_GROUPS,
+    groupOf: ledgerGroup,
     servers: ['/'],
     security: [{ token: [] }],
     components: {

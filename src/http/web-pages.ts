@@ -1,6 +1,5 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Context } from 'hono';
 import { get, HttpFault, type Route } from './routing.ts';
@@ -39,41 +38,34 @@ const DASHBOARD_HEADERS = {
   Vary: 'Accept-Encoding',
 };
 
-/** Addresses are relative, so that the page also works behind a proxy that serves us under a path of its own. */
-const PAGE = `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<title>Holdfast API</title>
-<link rel="icon" type="image/png" href="docs/favicon-32x32.png">
-<link rel="stylesheet" href="docs/swagger-ui.css">
-</head>
-<body>
-<div id="swagger-ui"></div>
-<script src="docs/swagger-ui-bundle.js"></script>
-<script src="docs/swagger-ui-standalone-preset.js"></script>
-<script src="docs/start.js"></script>
-</body>
-</html>
-`;
+/** Where `npm run build` puts the API page, whether this file runs from src/ or from dist/. */
+const BUILT_API_PAGE = join(import.meta.dirname, '../../dist/api-page');
+const API_ASSETS = [
+  'swagger-ui.css',
+  'page.css',
+  'swagger-ui-bundle.js',
+  'swagger-ui-standalone-preset.js',
+  'icon.svg',
+];
 
-const API_ASSETS = ['swagger-ui.css', 'swagger-ui-bundle.js', 'swagger-ui-standalone-preset.js', 'favicon-32x32.png'];
-
-/** The API page and the documents that it shows. */
+/** The API page and the documents that it shows. Its addresses are relative, so that it also works below a path of a proxy. */
 export function docsRoutes(documents: readonly ServedDocument[]): readonly Route[] {
-  const assets = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+  const served = documents.map(({ path, read }) => get(path, async () => send(await read(), 'json')));
+  if (!existsSync(join(BUILT_API_PAGE, 'index.html'))) return [get('/docs', unbuilt), ...served];
+  const file = (name: string): Route['handle'] => {
+    /** Read and compressed once. */
+    let sendFile: Route['handle'] | undefined;
+    return (c) => {
+      const headers = { 'Content-Type': TYPES[endingOf(name)], 'Cache-Control': 'no-cache', Vary: 'Accept-Encoding' };
+      sendFile ??= sender(readFileSync(join(BUILT_API_PAGE, name)), headers, API_PAGE_HEADERS);
+      return sendFile(c);
+    };
+  };
   return [
-    get('/docs', () => send(PAGE, 'html')),
+    get('/docs', file('index.html')),
     get('/docs/start.js', () => send(startScript(documents), 'js')),
-    ...API_ASSETS.map((name) => {
-      /** Read once and the same bytes for all. */
-      let bytes: Bytes | undefined;
-      return get(`/docs/${name}`, () => {
-        bytes ??= readFileSync(join(assets, name));
-        return send(bytes, endingOf(name));
-      });
-    }),
-    ...documents.map(({ path, read }) => get(path, async () => send(await read(), 'json'))),
+    ...API_ASSETS.map((name) => get(`/docs/${name}`, file(name))),
+    ...served,
   ];
 }
 
@@ -144,13 +136,17 @@ function rootFrom(path: string): string {
 }
 
 function unbuilt(): never {
-  throw new HttpFault(503, 'the dashboard is not built: run `npm run build`, then start the service again');
+  throw new HttpFault(503, 'the pages are not built: run `npm run build`, then start the service again');
 }
 
 /** The same bytes for all: a slow client does not keep a copy of its own in memory. */
-function sender(file: Buffer<ArrayBuffer>, own: Readonly<Record<string, string>>): Route['handle'] {
+function sender(
+  file: Buffer<ArrayBuffer>,
+  own: Readonly<Record<string, string>>,
+  policy: Readonly<Record<string, string>> = DASHBOARD_HEADERS,
+): Route['handle'] {
   const compressed = gzipSync(file, { level: 9 });
-  const headers = { ...own, ...DASHBOARD_HEADERS };
+  const headers = { ...own, ...policy };
   return (c) =>
     acceptsGzip(c)
       ? new Response(compressed, { headers: { ...headers, 'Content-Encoding': 'gzip' } })

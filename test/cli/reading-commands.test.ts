@@ -70,6 +70,8 @@ describe.each(PLACES)('with %s', (option, place) => {
     const rows = stdout.slice(stdout.indexOf('\n\n')).trim().split('\n').slice(1);
     expect(rows[0]).toMatch(/^2025-02-12T05:00:00Z /);
     expect(rows).toHaveLength(20);
+    const never = await shown(`history --migration 0 --owner ${partyOf('nobody')} --every 1h`);
+    expect(never.stderr).toMatch(/^holdfast: this owner has no coin at any of these times;/);
     expect(stderr).toMatch(/^holdfast: the newest 20 of \d+ points; --last and --every choose others\n$/);
   });
 

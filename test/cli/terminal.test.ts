@@ -87,6 +87,15 @@ describe('the help', () => {
     expect(stdout).toMatch(/^ {2}serve {2}/m);
   });
 
+  it('of a command says what holds for that command', async () => {
+    const decode = (await holdfast('decode', '--help')).stdout.replaceAll(/\s+/g, ' ');
+    expect(decode).toContain('(default: holdfast-decode)');
+    expect(decode).not.toContain('created with the directory');
+    const retry = (await holdfast('dead-letters', 'retry', '--help')).stdout;
+    expect(retry).toContain('And every option of `holdfast serve`.');
+    expect(retry).not.toContain('--kafka-topic');
+  });
+
   it('of serve has its options in groups', async () => {
     const { stdout } = await holdfast('serve', '--help');
     const scans = stdout.slice(stdout.indexOf('\nScans:\n'), stdout.indexOf('\nA participant:\n'));

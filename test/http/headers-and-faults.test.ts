@@ -122,7 +122,7 @@ describe('the API page', () => {
     using shown = openHoldings(dataDir, { documents });
     const page = await (await shown.app.request('/docs')).text();
     expect(page).not.toMatch(/https?:/);
-    for (const [, address] of page.matchAll(/(?:src|href)="([^"]+)"/g)) {
+    for (const [, address] of page.matchAll(/(?:src|href)="(docs\/[^"]+)"/g)) {
       const asset = await shown.app.request(new URL(address!, 'http://localhost/docs').pathname);
       expect(asset.status, address).toBe(200);
       expect((await asset.arrayBuffer()).byteLength).toBeGreaterThan(200);

@@ -62,3 +62,14 @@ it('tries out the operations of the holdings with what the document gives as exa
   expect(requests).toContain('/v1/holdings/summary');
   expect(faults).toEqual([]);
 });
+
+it('lists the operations in groups below the header of the dashboard, also on a phone', async () => {
+  const { page, faults } = await openPage('Holdings');
+  const groups = await page.locator('.opblock-tag .nostyle span, .opblock-tag a span').allTextContents();
+  expect(groups).toEqual(['Tables and stream', 'As of Splice Scan', 'As of Splice Scan, superseded', 'Service']);
+  await page.setViewportSize({ width: 390, height: 844 });
+  const width = await page.locator('html').evaluate(({ scrollWidth }) => scrollWidth);
+  expect(width).toBe(390);
+  expect(await page.locator('header a', { hasText: 'Overview' }).getAttribute('href')).toBe('./');
+  expect(faults).toEqual([]);
+});

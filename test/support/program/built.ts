@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { join } from 'node:path';
+import { copyApiPage } from '../../../web/api-page.ts';
 
 /** Imports of src/ are resolved to the build, so that the threads it starts are JavaScript as well. */
 export const BUILT = { find: /^((?:\.\.?\/)+)src\/(.*)\.ts$/, replacement: '$1dist/$2.js' };
@@ -20,4 +21,5 @@ export default function build(): void {
   const { status, error } = spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' });
   if (status !== 0)
     throw new Error(`the program cannot be built: ${error?.message ?? 'see the messages of tsc above'}`);
+  copyApiPage();
 }
