@@ -46,6 +46,7 @@ const OPTIONS: Readonly<Partial<Record<ParameterName, readonly [option: string, 
   every: ['every', 'D', 'time between two points, such as 1h or 1d (default: one that gives at most 1000 points)'],
   by: ['by', 'AMOUNT', 'order by this amount: total, unlocked or locked (default: total)'],
   prefix: ['prefix', 'TEXT', 'only owners whose party id begins so'],
+  contains: ['contains', 'TEXT', 'only owners whose party id has this anywhere, in any case'],
   kind: ['kind', 'KIND...', 'only movements of these kinds: in, out, lock, unlock'],
   order: ['order', 'ORDER', 'newest first (desc) or oldest first (asc) (default: desc)'],
 };

@@ -56,7 +56,7 @@ export function createInsightReaders(
   const gridOf = createGridReader(db);
   const containing = db
     .prepare<[number, string], number>(
-      `SELECT id FROM account WHERE ${COIN_OF_MIGRATION} AND instr(lower(owner), ?) > 0 ORDER BY id`,
+      `SELECT id FROM account WHERE ${COIN_OF_MIGRATION} AND instr(lower(owner), ?) > 0`,
     )
     .pluck();
 
