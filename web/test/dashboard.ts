@@ -99,7 +99,7 @@ export async function closePages(browser: Browser): Promise<void> {
   await Promise.all(browser.contexts().map((context) => context.close()));
 }
 
-const WAIT_MAX_MS = 8_000;
+const WAIT_MAX_MS = 60_000;
 
 /** Effects run after the frame that draws a click or an answer, and may send requests. */
 const DRAWN = 'new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(drawn))))';

@@ -87,3 +87,10 @@ export function usePacedHere(here: Shown, intervalMs: number): Shown {
   const paced = usePaced(here, intervalMs);
   return paced.at === here.at && here.at === null ? paced : here;
 }
+
+/** What is typed in a field, which begins with a value and follows it: another drawing must not undo the typing. */
+export function useTyped(value: string): readonly [typed: string, type: (text: string) => void] {
+  const [typed, type] = useState(value);
+  useEffect(() => type(value), [value]);
+  return [typed, type];
+}

@@ -14,7 +14,7 @@ import {
   totalsRequest,
 } from '../data/api.ts';
 import { percentOfShare, subtract } from '../data/decimal.ts';
-import { type Asked, useAnswer, usePaced, usePacedHere } from '../data/hooks.ts';
+import { type Asked, useAnswer, usePaced, usePacedHere, useTyped } from '../data/hooks.ts';
 import { useLabels } from '../data/labels.ts';
 import type { Live } from '../data/stream.ts';
 import { instant, showTime } from '../data/time.ts';
@@ -181,6 +181,7 @@ function ChangeFigure({ span, days, holding, total, first }: ChangeProps): JSX.E
 }
 
 function Fees({ asked, round }: { readonly asked: Asked<SummaryV0>; readonly round: string | undefined }): JSX.Element {
+  const [typed, type] = useTyped(round ?? '');
   return (
     <>
       <div class="fees">
@@ -195,7 +196,8 @@ function Fees({ asked, round }: { readonly asked: Asked<SummaryV0>; readonly rou
               title="A whole number"
               placeholder="lowest open"
               size={12}
-              value={round ?? ''}
+              value={typed}
+              onInput={({ currentTarget }) => type(currentTarget.value)}
               onChange={({ currentTarget }) =>
                 currentTarget.reportValidity() && changeQuery({ round: currentTarget.value.trim() || undefined })
               }

@@ -1,5 +1,6 @@
 import type { JSX } from 'preact';
 import { useRef } from 'preact/hooks';
+import { useTyped } from '../data/hooks.ts';
 import { parseMoment, showTime } from '../data/time.ts';
 import { Icon } from './values.tsx';
 
@@ -19,6 +20,7 @@ const EXPECTED = 'A time in UTC such as 2025-02-12 00:30, a date, or -7d';
 export function TimeField({ label, value, newest, placeholder = '', choose }: Props): JSX.Element {
   const calendar = useRef<HTMLInputElement>(null);
   const text = value === null ? '' : showTime(value);
+  const [typed, type] = useTyped(text);
   const take = (field: HTMLInputElement): void => {
     const time = parseMoment(field.value, newest);
     field.setCustomValidity(time === null && field.value !== '' ? EXPECTED : '');
@@ -35,8 +37,11 @@ export function TimeField({ label, value, newest, placeholder = '', choose }: Pr
           autocomplete="off"
           spellcheck={false}
           size={19}
-          {...{ value: text, placeholder }}
-          onInput={({ currentTarget }) => currentTarget.setCustomValidity('')}
+          {...{ value: typed, placeholder }}
+          onInput={({ currentTarget }) => {
+            currentTarget.setCustomValidity('');
+            type(currentTarget.value);
+          }}
           onChange={({ currentTarget }) => take(currentTarget)}
         />
       </label>
