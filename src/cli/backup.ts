@@ -6,7 +6,7 @@ import type { CliCommand } from './command.ts';
 
 export const backupCommand: CliCommand = {
   usage: 'backup <DIR>',
-  summary: 'Copy the views and the users of a data directory into a new directory; a service may run on it',
+  summary: 'Copy a data directory into a new one, views and users; a service may run on it',
   examples: ['holdfast backup /backups/monday', 'holdfast backup --data ./data --with-secret /backups/monday'],
   addOptions: (command) => command.option('--with-secret', "copy the directory's token secret too"),
   run: async ({ args, options, config: { dataDir }, terminal }) => {

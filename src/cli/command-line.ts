@@ -115,7 +115,8 @@ function addTo(
   run: (definition: CliCommand, parsed: Command) => Promise<void>,
 ): void {
   const { usage, summary, examples } = definition;
-  const command = parent.command(usage).description(summary).addHelpText('after', examplesText(examples));
+  const command = parent.command(usage).description(summary).summary(summary.split(/[,;:]/, 1)[0]!);
+  command.addHelpText('after', examplesText(examples));
   if ('commands' in definition) {
     for (const each of definition.commands) addTo(command, each, run);
     return;

@@ -28,6 +28,7 @@ export interface Terminal {
 export interface CliCommand {
   /** In commander's form, with its arguments: `replay <FILE...>`. */
   readonly usage: string;
+  /** Lists of commands show it up to the first comma, semicolon or colon. */
   readonly summary: string;
   /** Command lines shown in the help. */
   readonly examples: readonly string[];

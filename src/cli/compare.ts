@@ -10,7 +10,7 @@ import { safeText } from './terminal.ts';
 
 export const compareCommand: CliCommand = {
   usage: 'compare <URL>',
-  summary: 'Compare the digests of all snapshots with those of another Holdfast, and name the first that differs',
+  summary: 'Compare digests with another Holdfast, and name the first snapshot that differs',
   examples: [
     'holdfast compare https://holdfast.example',
     'holdfast compare http://10.0.0.7:8080 --migration 4 --from 2025-02-01T00:00:00Z --json',

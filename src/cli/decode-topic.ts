@@ -13,8 +13,7 @@ const MARK_INTERVAL = durationMs('100ms', '1m')('how often a partition says how 
 
 export const decodeCommand: CliCommand = {
   usage: 'decode',
-  summary:
-    'Decode a topic of updates into a topic of flat coin events, as one of many members of a group, until SIGTERM',
+  summary: 'Decode a topic of updates into flat coin events, as one of many members of a group, until SIGTERM',
   examples: [
     'holdfast decode --kafka-brokers broker:9092 --kafka-topic updates --flat-topic coins --create --dso DSO::1220ab',
     'holdfast decode --kafka-brokers broker:9092 --kafka-topic updates --flat-topic coins --dso DSO::1220ab --drop 3:1841',

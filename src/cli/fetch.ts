@@ -14,7 +14,7 @@ const NOTHING: Tail = { lines: [], endsAt: 0 };
 
 export const fetchCommand: CliCommand = {
   usage: 'fetch',
-  summary: "Write a network's updates as lines to standard output or a file, until the end reached now",
+  summary: "Write a network's updates as lines, to standard output or a file, until the end reached now",
   examples: [
     'holdfast fetch --scan https://scan.example --output updates.ndjson',
     'holdfast fetch --scan https://scan.example --start beginning --output history.ndjson.zst',

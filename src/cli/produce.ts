@@ -21,7 +21,7 @@ const REPORT_MS = 10_000;
 export const produceCommand: CliCommand = {
   usage: 'produce [FILE...]',
   summary:
-    'Send feed files (- is standard input) or a network to a Kafka topic, behind what it has of them: one partition per synchronizer, checkpoints to each',
+    'Send feed files or a network to a Kafka topic, behind what it has of them: one partition per synchronizer, checkpoints to each',
   examples: [
     'holdfast produce --kafka-brokers broker:9092 --kafka-topic updates --create feed.ndjson',
     'zcat old.ndjson.gz | holdfast produce --kafka-brokers broker:9092 --kafka-topic updates -',

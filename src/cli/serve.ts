@@ -15,7 +15,7 @@ export const SERVE_KEYS = SETTING_KEYS.filter((key) => !SETTINGS_OF_EVERY_COMMAN
 
 export const serveCommand: CliCommand = {
   usage: 'serve',
-  summary: 'Serve the data directory over HTTP and ingest from the source, until SIGTERM or SIGINT',
+  summary: 'Serve a data directory over HTTP and read its source, until SIGTERM or SIGINT',
   examples: [
     'holdfast serve --data ./data',
     'holdfast serve --data ./data --file feed.ndjson --port 8080',

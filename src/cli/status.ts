@@ -40,7 +40,7 @@ interface Reading {
 
 export const statusCommand: CliCommand = {
   usage: 'status',
-  summary: 'What a running service (--url) or a data directory is doing, and what to do next',
+  summary: 'What a service (--url) or a data directory is doing, and what to do next',
   examples: [
     'holdfast status --data ./data',
     'holdfast status --url http://127.0.0.1:8080 --watch',

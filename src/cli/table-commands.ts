@@ -84,7 +84,7 @@ export const movementsCommand = tableCommand('movements', {
 });
 
 export const statementCommand = tableCommand('statement', {
-  summary: 'Opening, received, sent and closing of an owner for each period',
+  summary: 'What an owner received and sent in each period, with opening and closing',
   examples: [
     'holdfast statement --owner alice::1220ab --month 2026-10',
     'holdfast statement --owner alice::1220ab --every 1mo --csv',
@@ -92,7 +92,7 @@ export const statementCommand = tableCommand('statement', {
 });
 
 export const locksCommand = tableCommand('locks', {
-  summary: 'The locked coins of an owner in the order in which they unlock',
+  summary: 'Locked coins of an owner, in the order in which they unlock',
   examples: [
     'holdfast locks --owner alice::1220ab',
     'holdfast locks --owner alice::1220ab --at 2026-10-01T00:00:00Z --json',

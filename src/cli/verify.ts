@@ -11,7 +11,7 @@ const DIFFERENCES_SHOWN_MAX = 1000;
 
 export const verifyCommand: CliCommand = {
   usage: 'verify',
-  summary: "Recompute every snapshot's totals and digests from the contracts, and name what differs",
+  summary: 'Recompute totals and digests from the contracts, and name what differs',
   examples: ['holdfast verify', 'holdfast verify --data ./data'],
   run: async ({ config, terminal: { stdout, stderr, stopSignal }, logger }) => {
     const stop = stopSignal();
