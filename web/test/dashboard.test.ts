@@ -55,6 +55,8 @@ it.each([
   ['the overview', '/', true],
   ['an owner', `/owners/${LARGE}`, true],
   ['the snapshots', '/snapshots', true],
+  ['a snapshot', '/snapshots/0/2025-02-13T12:00:00Z', true],
+  ['all owners', '/owners?rows=50', false],
   ['an owner at a time', `/owners/${LARGE}?at=2025-02-13T12:00:00Z&round=300`, false],
   ['an owner who never had coin', `/owners/${NOBODY}`, false],
   ['what is no address', '/owners/%E0%A4%A', false],

@@ -52,7 +52,7 @@ export function TimeField({ label, value, newest, placeholder = '', choose }: Pr
       <input
         ref={calendar}
         type="date"
-        class="calendar"
+        class="day-picker"
         tabIndex={-1}
         aria-hidden="true"
         value={value?.slice(0, 10)}
