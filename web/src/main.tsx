@@ -1,5 +1,5 @@
 import { type ComponentChildren, type JSX, render } from 'preact';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { type Address, AddressContext, linkTo, pageLink, useLocation } from './data/address.ts';
 import { type Shown, type Snapshots, type Status, snapshotsRequest, statusRequest } from './data/api.ts';
 import { useAnswer, useNow } from './data/hooks.ts';
@@ -46,7 +46,8 @@ function App(): JSX.Element {
   last.current = here;
   const title = titleOf(address, party);
   const isLoaded = useRef(false);
-  useEffect(() => {
+  // With the drawing: later it would take the focus from a field that was reached in between.
+  useLayoutEffect(() => {
     document.title = `${title} · Holdfast`;
     // Screen readers and the keyboard start here, as after a load.
     if (isLoaded.current) document.querySelector('h1')?.focus();
