@@ -32,8 +32,9 @@ function App(): JSX.Element {
   const { updates: _updates, lag_seconds: _lag, ...others } = live.status ?? {};
   // While the source fails, fields of /status change that the stream does not have.
   const tick = useNow(STATUS_INTERVAL_MS);
+  // The stream says first what it knows, which is a reason to read the rest.
   const status = useAnswer(
-    statusRequest,
+    live.status === null && live.connection !== 'lost' ? null : statusRequest,
     JSON.stringify([others, live.snapshot?.split(' ')[0], live.status?.ready === false && tick]),
   );
   const labels = useAnswer(labelsRequest);
