@@ -7,7 +7,6 @@ import { HoldingsFault, requireFollowed, snapshotFault, unknownToken } from './h
 import {
   instrumentIn,
   instrumentsTable,
-  ownerInstrumentsTable,
   proofOf,
   requireInstrument,
   unreadableTable,
@@ -56,13 +55,8 @@ export async function answerTable(asked: TableQuestion, store: HoldingsStore): P
     case 'locks':
       return locksTable(question.query, await findSnapshot(store, question.query, question.query.after), store);
     case 'instruments':
-      return instrumentsTable(question.query, await findSnapshot(store, question.query, question.query.after), store);
     case 'owner instruments':
-      return ownerInstrumentsTable(
-        question.query,
-        await findSnapshot(store, question.query, question.query.after),
-        store,
-      );
+      return instrumentsTable(question, await findSnapshot(store, question.query, question.query.after), store);
     case 'unreadable':
       return unreadableTable(question.query, store);
   }
@@ -106,15 +100,8 @@ async function ownersTable(query: TableQuery<'owners'>, store: HoldingsStore): P
   const { snapshot, fixed } = await findSnapshot(store, query, after);
   const { migrationId, recordTime } = snapshot;
   const instrument = instrumentIn(query);
-  const lookup = {
-    kind: 'listed owners',
-    migrationId,
-    recordTime,
-    instrument,
-    prefix: prefix ?? '',
-    rows: limit + 1,
-  } as const;
-  const found = await store.facts({ ...lookup, after: after?.last ?? null });
+  const lookup = { migrationId, recordTime, instrument, prefix: prefix ?? '', rows: limit + 1 };
+  const found = await store.facts({ kind: 'listed owners', ...lookup, after: after?.last ?? null });
   const page = { table: 'owners', query, migrationId, snapshot: recordTime } as const;
   const { rows, next } = pageOf(found, page, ({ party }) => party);
   const time = formatTime(recordTime);
@@ -179,13 +166,8 @@ async function historyTable(query: TableQuery<'history'>, store: HoldingsStore):
   if (every !== null) requireMultiple(every, periodUs);
   const { fixed, ...range } = listedRange(migration, query, null);
   const end = { migrationId: BigInt(migrationId), recordTime: BigInt(range.to), match: 'at_or_before' } as const;
-  const { snapshot, owners } = await store.facts({
-    kind: 'owners',
-    snapshot: end,
-    owners: [party],
-    round: null,
-    instrument,
-  });
+  const asked = { kind: 'owners', snapshot: end, owners: [party], round: null, instrument } as const;
+  const { snapshot, owners } = await store.facts(asked);
   const last = snapshot === null || snapshot.recordTime < range.from ? null : snapshot.recordTime;
   const points = pointsOver({ ...multiplesWithin(range, periodUs), last }, every);
   const lookup = { kind: 'changes', migrationId, instrument, party, ...points, order: 'asc', rows: Infinity } as const;

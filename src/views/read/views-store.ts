@@ -165,18 +165,12 @@ export function createFactsReader(db: Database) {
     if (lookup.round === 'lowest open' && lowestOpen === undefined) lowestOpen = lowestRound.get() ?? null;
     const round = lookup.round === 'lowest open' ? (lowestOpen ?? null) : lookup.round;
     if (lookup.instrument !== undefined) requireUnbounded(budget);
-    const found =
-      snapshot === null
-        ? []
-        : lookup.owners.map((party) =>
-            lookup.instrument === undefined
-              ? ownerAt(snapshot, party, round, budget)
-              : {
-                  party,
-                  ...versions.sumsAt(accounts.ofParty({ ...snapshot, ...lookup }, party), snapshot),
-                  expired: null,
-                },
-          );
+    if (snapshot === null) return { snapshot, round, owners: [] };
+    const found = lookup.owners.map((party) => {
+      if (lookup.instrument === undefined) return ownerAt(snapshot, party, round, budget);
+      const own = accounts.ofParty({ ...snapshot, ...lookup }, party);
+      return { party, ...versions.sumsAt(own, snapshot), expired: null };
+    });
     return { snapshot, round, owners: found };
   }
 

@@ -138,22 +138,8 @@ function makeTables(db: Database, { snapshotPeriodUs, dso }: DirectorySettings):
   createTables(db);
   const pinned = dso === null ? 0 : 1;
   // The migration id is stored once a source whose messages name none is read.
-  const setting = [
-    1,
-    randomUUID(),
-    snapshotPeriodUs ?? PERIOD_DEFAULT_US,
-    null,
-    dso,
-    pinned,
-    1,
-    1,
-    null,
-    0,
-    1,
-    null,
-    null,
-  ];
-  db.prepare('INSERT INTO setting VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)').run(setting);
+  const setting = [randomUUID(), snapshotPeriodUs ?? PERIOD_DEFAULT_US, dso, pinned];
+  db.prepare('INSERT INTO setting VALUES (1, ?, ?, NULL, ?, ?, 1, 1, NULL, 0, 1, NULL, NULL)').run(setting);
 }
 
 /** Throws a Refusal where the tables are not this program's; it passes by itself once a migration has ended. */
