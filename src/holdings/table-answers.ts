@@ -62,7 +62,6 @@ export async function answerTable(asked: TableQuestion, store: HoldingsStore): P
   }
 }
 
-/** The snapshots of a migration, with the supply at each. */
 async function snapshotsTable(query: TableQuery<'snapshots'>, store: HoldingsStore): Promise<Table> {
   const { every, order: given, limit, after } = query;
   const order = given ?? 'desc';
@@ -94,7 +93,6 @@ async function snapshotsTable(query: TableQuery<'snapshots'>, store: HoldingsSto
   };
 }
 
-/** Every owner who had coin up to a snapshot, with the totals at it. */
 async function ownersTable(query: TableQuery<'owners'>, store: HoldingsStore): Promise<Table> {
   const { prefix, limit, after } = query;
   const { snapshot, fixed } = await findSnapshot(store, query, after);
@@ -118,7 +116,6 @@ async function ownersTable(query: TableQuery<'owners'>, store: HoldingsStore): P
 
 const RANK = /^\d{1,10}$/;
 
-/** The owners with coin at a snapshot, the largest first. */
 async function topTable(query: TableQuery<'top'>, store: HoldingsStore): Promise<Table> {
   const { limit, after } = query;
   const contains = query.contains ?? null;
@@ -194,7 +191,6 @@ function pointRows(points: Grid, { before, changes }: ChangesFacts): Row[] {
   return rows;
 }
 
-/** The snapshots of the grid at which an owner's totals changed. */
 async function changesTable(query: TableQuery<'changes'>, store: HoldingsStore): Promise<Table> {
   const { party, order: given, limit, after } = query;
   const order = given ?? 'desc';

@@ -100,10 +100,7 @@ function prepared(db: Database, prepare: () => void): Database {
   }
 }
 
-/**
- * Lets the write-ahead log grow to half the size of the database, within bounds, and has it cut to that where a long read had kept it
- * from being emptied. Called as the database grows.
- */
+/** Lets the write-ahead log grow to half the size of the database, within bounds, and has it cut to that after a long read. */
 export function boundLog(db: Database): void {
   const pages = db.pragma('page_count', { simple: true }) as number;
   const bound = Math.min(Math.max(Math.floor(pages / 2), LOG_PAGES.least), LOG_PAGES.most);
