@@ -44,6 +44,7 @@ async function setTheScene(directory: TemporaryDirectory, commands: string, at: 
   const feed = read('fixtures/story.scan.ndjson');
   writeFileSync(directory.at('history.ndjson'), feed);
   writeFileSync(directory.at('more.ndjson'), feed);
+  writeFileSync(directory.at('participant.ndjson'), read('fixtures/story.ledger-api.ndjson'));
   writeFileSync(directory.at('history.ndjson.gz'), gzipSync(feed));
   writeFileSync(directory.at('token'), 'jwt');
   if (commands.includes('--kafka-topic') && !commands.includes('--create')) {

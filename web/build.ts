@@ -12,7 +12,9 @@ const target = join(root, 'dist/web');
 /** In the order in which they apply: a narrow screen changes what is said before. */
 const STYLES = [
   createRequire(import.meta.url).resolve('uplot/dist/uPlot.min.css'),
-  ...['base', 'frame', 'cards', 'figures', 'narrow'].map((name) => join(source, 'styles', `${name}.css`)),
+  ...['base', 'frame', 'cards', 'charts', 'figures', 'tables', 'narrow'].map((name) =>
+    join(source, 'styles', `${name}.css`),
+  ),
 ];
 /** What is compiled in; their licenses want to go with it. */
 const PACKAGES = ['preact', 'uplot'];

@@ -2,7 +2,8 @@ import { dirname, resolve } from 'node:path';
 import { z } from 'zod';
 import type { OauthSettings } from '../feed/network/network-settings.ts';
 import { withoutExcerpt } from '../json/parse-error.ts';
-import { isObject } from '../json/untrusted.ts';
+import { isObject, jsonOrNull } from '../json/untrusted.ts';
+import { isPartyId } from '../ledger/ledger-ids.ts';
 import { readNamed, readSecret } from '../named-file.ts';
 import { Refusal } from '../refusal.ts';
 import { httpUrl } from '../setting-kinds.ts';
@@ -31,6 +32,23 @@ export function readConfigurationFile(name: string): ConfigurationFile {
 }
 
 const nonEmpty = z.string().min(1);
+
+const label = z.strictObject({ name: nonEmpty.optional(), group: nonEmpty.optional() });
+const labels = z.record(
+  z.string().refine(isPartyId),
+  z.union([nonEmpty.transform((name): z.infer<typeof label> => ({ name })), label]),
+);
+/** What people call parties, by their ids; parties of a group are added up. */
+export type Labels = z.infer<typeof labels>;
+
+/** Throws a Refusal where the file has another form. */
+export function readLabels(file: string | null): Labels {
+  if (file === null) return {};
+  const { data } = labels.safeParse(jsonOrNull(readNamed('--labels', file).toString()));
+  if (data === undefined)
+    throw new Refusal(`--labels: ${file} must contain {"PARTY": "NAME" or {"name"?, "group"?}, ...} in JSON`);
+  return data;
+}
 const withOauth = z.strictObject({
   url: nonEmpty.optional(),
   oauth: z.strictObject({

@@ -3,7 +3,7 @@ import { Refusal } from '../refusal.ts';
 import { postgresConfig } from '../scale/postgres-settings.ts';
 import { environmentName, optionName, parseAs, type Setting } from '../setting-kinds.ts';
 import { parseUsersConfig } from '../users/users-config.ts';
-import { type ConfigurationFile, readConfigurationFile } from './configuration-file.ts';
+import { type ConfigurationFile, readConfigurationFile, readLabels } from './configuration-file.ts';
 import { readInstrumentNames } from './instrument-names.ts';
 import { GROUPS, SETTING_KEYS, SETTINGS, type SettingKey, type Settings } from './setting-list.ts';
 import { kafkaConfig, ledgerApiConfig, scanConfig } from './source-config.ts';
@@ -62,7 +62,8 @@ export function loadConfig({ options, isOfEnvironment = () => false, env }: Sour
   /** The settings that were given and need a service that writes, by their names in messages. */
   const writerSettings = file?.values.ledger === undefined ? ofWriter : [...ofWriter, `ledger in ${file.name}`];
   const instrumentNames = readInstrumentNames(settings.instruments);
-  return { config: { ...settings, ...sources, users, instrumentNames, writerSettings }, warnings };
+  const labels = readLabels(settings.labelsFile);
+  return { config: { ...settings, ...sources, instrumentNames, labels, users, writerSettings }, warnings };
 }
 
 /** Refuses an unknown HOLDFAST_ name; one of Kubernetes gives a warning. */

@@ -156,6 +156,8 @@ export interface TableFactKinds {
   changes: { lookup: ChangesLookup; facts: ChangesFacts };
   'listed owners': { lookup: ListedOwnersLookup; facts: readonly PartyTotals[] };
   ranking: { lookup: RankingLookup; facts: Ranking };
+  /** The store's numbers of the owners whose party ids contain a lower-case text, whatever their case. */
+  'owners containing': { lookup: OfInstrument & { migrationId: number; text: string }; facts: readonly number[] };
   /** In the order requested. */
   'numbered owners': { lookup: RankingLookup & { owners: readonly number[] }; facts: readonly PartyTotals[] };
   /** What there is of an instrument at a snapshot, or before all of them (null); null where the migration does not know it. */

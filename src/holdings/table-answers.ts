@@ -134,6 +134,7 @@ const RANK = /^\d{1,10}$/;
 /** The owners with coin at a snapshot, the largest first. */
 async function topTable(query: TableQuery<'top'>, store: HoldingsStore): Promise<Table> {
   const { limit, after } = query;
+  const contains = query.contains ?? null;
   const by = query.by ?? 'total';
   const { snapshot, fixed } = await findSnapshot(store, query, after);
   const { migrationId, recordTime } = snapshot;
@@ -144,16 +145,24 @@ async function topTable(query: TableQuery<'top'>, store: HoldingsStore): Promise
   const { owners, unlocked, locked } =
     instrument === undefined ? snapshot : await requireInstrument(store, migrationId, instrument, recordTime);
   const ranked = (await store.facts({ kind: 'ranking', ...at }))[by];
-  const found = [...ranked.subarray(skipped, skipped + limit + 1)];
+  const wanted =
+    contains === null
+      ? null
+      : new Set(await store.facts({ kind: 'owners containing', migrationId, instrument, text: contains }));
+  const found: { readonly rank: number; readonly no: number }[] = [];
+  for (let place = skipped; place < ranked.length && found.length <= limit; place++) {
+    const no = ranked[place]!;
+    if (wanted === null || wanted.has(no)) found.push({ rank: place + 1, no });
+  }
   const token = { table: 'top', query, migrationId, snapshot: recordTime } as const;
-  const { rows: numbers, next } = pageOf(found, token, (_, at) => String(skipped + at + 1));
-  const rows = await store.facts({ kind: 'numbered owners', ...at, owners: numbers });
+  const { rows: owned, next } = pageOf(found, token, ({ rank }) => String(rank));
+  const rows = await store.facts({ kind: 'numbered owners', ...at, owners: owned.map(({ no }) => no) });
   const supply = unlocked + locked;
   const time = formatTime(recordTime);
   return {
     head: { record_time: time, migration_id: migrationId, by, owners_total: owners, total: formatAmount(supply) },
     rowsName: 'owners',
-    rows: rows.map((owner, i) => rankedRow(owner, { rank: skipped + i + 1, by, supply })),
+    rows: rows.map((owner, i) => rankedRow(owner, { rank: owned[i]!.rank, by, supply })),
     next,
     snapshotDigest: proofOf(snapshot, instrument),
     fixed,

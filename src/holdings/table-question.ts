@@ -70,6 +70,8 @@ interface Values {
   readonly order: Order;
   readonly by: RankedBy;
   readonly prefix: string;
+  /** In lower case. */
+  readonly contains: string;
   /** Each once. */
   readonly kind: readonly MovementKind[];
   /** In 1e-10 units. */
@@ -118,6 +120,13 @@ export const PARAMETERS: { readonly [Name in ParameterName]: Parameter<Values[Na
     print: itself,
     expected: `1 to ${PREFIX_CHARS_MAX} characters that the party id begins with`,
     description: 'What the party id begins with; case counts.',
+    schema: { type: 'string', minLength: 1, maxLength: PREFIX_CHARS_MAX },
+  },
+  contains: {
+    parse: (text: string) => (text !== '' && [...text].length <= PREFIX_CHARS_MAX ? text.toLowerCase() : null),
+    print: itself,
+    expected: `1 to ${PREFIX_CHARS_MAX} characters that the party id contains`,
+    description: 'Only owners whose party ids contain this, in any case. They keep their ranks.',
     schema: { type: 'string', minLength: 1, maxLength: PREFIX_CHARS_MAX },
   },
   kind: {
@@ -198,7 +207,7 @@ export const TABLES = {
   owners: { parameters: ['migration_id', 'record_time', 'prefix', ...INSTRUMENT], paged: true },
   history: { parameters: ['party', 'migration_id', 'from', 'to', 'every', ...INSTRUMENT], paged: false },
   changes: { parameters: ['party', 'migration_id', 'from', 'to', 'order', ...INSTRUMENT], paged: true },
-  top: { parameters: ['migration_id', 'record_time', 'by', ...INSTRUMENT], paged: true },
+  top: { parameters: ['migration_id', 'record_time', 'by', 'contains', ...INSTRUMENT], paged: true },
   movements: { parameters: ['party', 'migration_id', 'from', 'to', 'kind', 'order', ...INSTRUMENT], paged: true },
   balance: { parameters: ['party', 'migration_id', 'at', ...INSTRUMENT], paged: false },
   statement: { parameters: ['party', 'migration_id', 'from', 'to', 'every', ...INSTRUMENT], paged: false },

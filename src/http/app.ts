@@ -1,4 +1,4 @@
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import type { Logger } from 'pino';
 import { type HoldingsDeps, holdingsRoutes } from './holdings-operations.ts';
 import { ANSWERS_BYTES_MAX, createAnswerHold } from './http-server.ts';
@@ -7,7 +7,7 @@ import { addRoutes, createCors, jsonResponse, methodsOf } from './routing.ts';
 import { type ServiceDeps, serviceRoutes } from './service-operations.ts';
 import { type StreamDeps, streamRoutes } from './stream-requests.ts';
 import { type TableDeps, tableRoutes } from './table-routes.ts';
-import { dashboardRoutes } from './web-pages.ts';
+import { openDashboard } from './web-pages.ts';
 
 export interface AppDeps
   extends Omit<HoldingsDeps, 'holdAnswer'>,
@@ -18,6 +18,8 @@ export interface AppDeps
   readonly dashboard: boolean;
   /** Symbol, name and decimals of instruments, for that page. */
   readonly instrumentNames?: readonly object[];
+  /** What the page calls parties, as JSON. */
+  readonly labels?: object;
   readonly corsOrigins: readonly string[];
   readonly logger: Logger;
   readonly metrics: Metrics;
@@ -26,7 +28,7 @@ export interface AppDeps
 
 /** Every area but the users', with 404 and 405 for all other paths and methods outside that one. */
 export function createApp(deps: AppDeps): Hono {
-  const { logger, metrics, corsOrigins, dashboard, answersBytesMax = ANSWERS_BYTES_MAX } = deps;
+  const { logger, metrics, corsOrigins, answersBytesMax = ANSWERS_BYTES_MAX } = deps;
   const { hold: holdAnswer, bytes } = createAnswerHold(answersBytesMax);
   gauges(metrics.registry, {
     holdfast_http_answers_waiting_bytes: { help: 'Bytes of large answers that are being written.', read: bytes },
@@ -34,20 +36,30 @@ export function createApp(deps: AppDeps): Hono {
   const answering = { ...deps, holdAnswer };
   const cors = createCors(corsOrigins);
   const app = new Hono();
+  const dashboard = deps.dashboard
+    ? openDashboard({ labels: deps.labels ?? {}, instruments: deps.instrumentNames ?? [] })
+    : null;
   const routes = [
     ...holdingsRoutes(answering, cors),
     ...tableRoutes(answering, cors),
     ...streamRoutes(deps, cors),
     ...serviceRoutes({ ...deps, registry: metrics.registry }, cors),
-    ...(dashboard ? dashboardRoutes({ instruments: deps.instrumentNames }) : []),
+    ...(dashboard?.routes ?? []),
   ];
   addRoutes(app, routes, { logger, metrics: metrics.requests });
   app.notFound((c) => {
     const methods = methodsOf(app, c);
     const headers = cors.headers(c);
+    const page = methods.length === 0 && wantsPage(c) ? dashboard?.notFound(c) : undefined;
+    if (page) return page;
     if (methods.length === 0) return jsonResponse(404, { error: `no such path: ${c.req.path.slice(0, 200)}` }, headers);
     const error = `${c.req.method} is not allowed here, only ${methods.join(', ')}`;
     return jsonResponse(405, { error }, { ...headers, Allow: methods.join(', ') });
   });
   return app;
+}
+
+/** A person with a browser, and no program. */
+function wantsPage(c: Context): boolean {
+  return c.req.method === 'GET' && (c.req.header('accept') ?? '').includes('text/html');
 }

@@ -250,7 +250,7 @@ export function servedDocuments({
 /** The newest snapshot and its largest owner; those of the story where there is none, or it cannot be read now. */
 async function newestExample(answers: Answers): Promise<ExampleValues> {
   const coin = { instrument_admin: null, instrument_id: null };
-  const query = { migration_id: null, record_time: null, by: null, ...coin, limit: 1, after: null };
+  const query = { migration_id: null, record_time: null, by: null, contains: null, ...coin, limit: 1, after: null };
   try {
     const { text } = await answers.table({ table: 'top', query }, 'json', () => undefined);
     const { migration_id, record_time, owners } = JSON.parse(text);

@@ -200,7 +200,7 @@ const balance = tableOperation({
   },
 });
 
-const statement = tableOperation({
+export const statement = tableOperation({
   path: '/holdfast/v1/owners/{party}/statement',
   operationId: 'getOwnerStatement',
   summary: 'What an owner received and sent in each period, which has what counts after its `from` and up to its `to`.',
@@ -228,7 +228,7 @@ const statement = tableOperation({
   },
 });
 
-const allMovements = tableOperation({
+export const allMovements = tableOperation({
   path: '/holdfast/v1/movements',
   operationId: 'listMovements',
   summary: 'What moved of all owners, the last updates first; of an update, the largest changes first.',
@@ -246,7 +246,7 @@ const allMovements = tableOperation({
   },
 });
 
-const locks = tableOperation({
+export const locks = tableOperation({
   path: '/holdfast/v1/owners/{party}/locks',
   operationId: 'listOwnerLocks',
   summary:

@@ -93,34 +93,57 @@ function startScript(documents: readonly ServedDocument[]): string {
 /** Where `npm run build` puts the page, whether this file runs from src/ or from dist/. */
 const BUILT = join(import.meta.dirname, '../../dist/web');
 
-/** The pages by their paths, with the way from each to the root: addresses are relative to it, so that a proxy may serve us under a path of its own. */
-const PAGES = { '/': './', '/snapshots': './', '/tokens': './', '/owners/{party}': '../' } as const;
+/** The pages by their paths. */
+const PAGES = ['/', '/snapshots', '/snapshots/{migration}/{time}', '/tokens', '/owners', '/owners/{party}'];
 
-/**
- * The dashboard and what it loads, read once; `instruments`: what it calls them. In a checkout that was not built its pages say what to do.
- */
-export function dashboardRoutes({
+/** The dashboard, what it loads, and its page for paths that do not exist. */
+interface Dashboard {
+  readonly routes: readonly Route[];
+  /** Undefined where it was not built. */
+  readonly notFound: (c: Context) => Response | undefined;
+}
+
+/** Reads all files once. In a checkout that was not built the pages say what to do. */
+export function openDashboard({
   folder = BUILT,
-  instruments = [],
+  labels,
+  instruments,
 }: {
-  readonly folder?: string;
-  readonly instruments?: readonly object[] | undefined;
-}): readonly Route[] {
-  if (!existsSync(join(folder, 'index.html'))) return Object.keys(PAGES).map((path) => get(path, unbuilt));
-  const page = readFileSync(join(folder, 'index.html'), 'utf8');
+  folder?: string;
+  /** What the page calls parties. */
+  labels: object;
+  /** What it calls instruments. */
+  instruments: readonly object[];
+}): Dashboard {
+  if (!existsSync(join(folder, 'index.html')))
+    return { routes: PAGES.map((path) => get(path, unbuilt)), notFound: () => undefined };
+  const index = readFileSync(join(folder, 'index.html'), 'utf8');
+  /** The page says the way to the root: addresses are relative to it, so that a proxy may serve us under a path of its own. */
+  const page = (path: string) => Buffer.from(index.replace('<base href="./">', `<base href="${rootFrom(path)}">`));
+  const ofPage = { 'Content-Type': TYPES.html, 'Cache-Control': 'no-cache' };
   const assets = join(folder, 'assets');
-  const names = Buffer.from(JSON.stringify({ instruments }));
-  return [
-    get('/instruments.json', sender(names, { 'Content-Type': TYPES.json, 'Cache-Control': 'no-cache' })),
-    ...Object.entries(PAGES).map(([path, base]) => {
-      const html = Buffer.from(page.replace('<base href="./">', `<base href="${base}">`));
-      return get(path, sender(html, { 'Content-Type': TYPES.html, 'Cache-Control': 'no-cache' }));
-    }),
-    ...readdirSync(assets).map((name) => {
-      const headers = { 'Content-Type': TYPES[endingOf(name)], 'Cache-Control': 'public, max-age=31536000, immutable' };
-      return get(`/assets/${name}`, sender(readFileSync(join(assets, name)), headers));
-    }),
-  ];
+  const json = { 'Content-Type': TYPES.json, 'Cache-Control': 'no-cache' };
+  return {
+    routes: [
+      ...PAGES.map((path) => get(path, sender(page(path), ofPage))),
+      get('/instruments.json', sender(Buffer.from(JSON.stringify({ instruments })), json)),
+      get('/labels.json', sender(Buffer.from(JSON.stringify(labels)), json)),
+      ...readdirSync(assets).map((name) => {
+        const headers = {
+          'Content-Type': TYPES[endingOf(name)],
+          'Cache-Control': 'public, max-age=31536000, immutable',
+        };
+        return get(`/assets/${name}`, sender(readFileSync(join(assets, name)), headers));
+      }),
+    ],
+    notFound: (c) =>
+      new Response(page(c.req.path), { status: 404, headers: { ...ofPage, ...DASHBOARD_HEADERS, Vary: 'Accept' } }),
+  };
+}
+
+/** Such as `../` from `/owners/x`. */
+function rootFrom(path: string): string {
+  return '../'.repeat(path.split('/').length - 2) || './';
 }
 
 function unbuilt(): never {

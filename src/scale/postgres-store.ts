@@ -210,6 +210,13 @@ function createReaders(
     },
     'listed owners': async (lookup) => listOwners(ask, lookup, (await requireSnapshot(lookup)).seq),
     ranking: async (lookup) => ranked(setting, await requireSnapshot(lookup)),
+    'owners containing': async ({ migrationId, text }) => {
+      const rows = await ask<{ no: number }>(
+        'SELECT DISTINCT no FROM owner_total WHERE migration_id = $1 AND position($2 in lower(owner)) > 0 ORDER BY no',
+        [migrationId, text],
+      );
+      return rows.map(({ no }) => no);
+    },
     'numbered owners': ({ owners }) =>
       ask<PartyTotals>(
         `SELECT owner AS party, ${TOTALS} FROM unnest($1::bigint[]) WITH ORDINALITY AS w(no, place) JOIN owner_total USING (no)

@@ -86,6 +86,7 @@ export async function startService(
     limits: config,
     dashboard: config.dashboard === 'on',
     instrumentNames: config.instrumentNames,
+    labels: config.labels,
     corsOrigins: config.corsOrigins,
     version,
     documents: servedDocuments({

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { readInstrumentNames } from '../../src/config/instrument-names.ts';
-import { dashboardRoutes } from '../../src/http/web-pages.ts';
+import { openDashboard } from '../../src/http/web-pages.ts';
 import { freshDirectory } from '../support/program/fresh-directory.ts';
 
 const directory = freshDirectory();
@@ -51,9 +51,13 @@ it('is served with the page that reads it, and with no other answer', async () =
   directory.writeLines('index.html', []);
   const folder = directory.path;
   mkdirSync(directory.at('assets'));
-  const [route] = dashboardRoutes({ folder, instruments: [USDC] }).filter(({ path }) => path === '/instruments.json');
+  const [route] = openDashboard({ folder, labels: {}, instruments: [USDC] }).routes.filter(
+    ({ path }) => path === '/instruments.json',
+  );
   const context = { req: { header: () => undefined } };
   const response = (await route!.handle(context as never)) as Response;
   expect(await response.json()).toEqual({ instruments: [USDC] });
-  expect(dashboardRoutes({ folder: directory.at('none') }).map(({ path }) => path)).not.toContain('/instruments.json');
+  expect(
+    openDashboard({ folder: directory.at('none'), labels: {}, instruments: [] }).routes.map(({ path }) => path),
+  ).not.toContain('/instruments.json');
 });

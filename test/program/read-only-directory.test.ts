@@ -28,6 +28,8 @@ it('a process that only reads says what views.db stores, also while that changes
     dead_letters: {},
     halted: null,
     degraded: [],
+    tokens: 'off',
+    holdings_unreadable: 0,
   });
   // It has no users and no forced snapshots.
   expect(await service.ask('/v0/state/acs/force', {})).toMatchObject({ status: 400 });

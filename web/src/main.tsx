@@ -1,16 +1,21 @@
-import { type JSX, render } from 'preact';
-import { useEffect, useMemo } from 'preact/hooks';
-import { type Address, AddressContext, linkTo, useLocation } from './data/address.ts';
+import { type ComponentChildren, type JSX, render } from 'preact';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { type Address, AddressContext, linkTo, pageLink, useLocation } from './data/address.ts';
 import { type Shown, type Snapshots, type Status, snapshotsRequest, statusRequest } from './data/api.ts';
 import { useAnswer, useNow } from './data/hooks.ts';
+import { LabelsContext, labelsRequest } from './data/labels.ts';
+import { startScheme } from './data/remembered.ts';
 import { useLive } from './data/stream.ts';
-import { durationMs } from './data/time.ts';
+import { durationMs, showTime } from './data/time.ts';
 import { Header } from './header.tsx';
+import { GroupsCard, HoldersCard } from './pages/holders.tsx';
 import { NoSnapshotsPage, OverviewPage } from './pages/overview.tsx';
 import { OwnerPage } from './pages/owner.tsx';
+import { SnapshotPage } from './pages/snapshot.tsx';
 import { SnapshotsPage } from './pages/snapshots.tsx';
 import { TokensPage } from './pages/tokens.tsx';
-import { Answered } from './parts/card.tsx';
+import { Answered, Empty } from './parts/card.tsx';
+import { Banner } from './parts/state.tsx';
 import { isParty } from './parts/values.tsx';
 
 /** Polling of /status while the service is not ready. */
@@ -21,7 +26,9 @@ function App(): JSX.Element {
   const party = partyOf(address);
   const live = useLive(party !== null && isParty(party) ? party : null);
   const migration = address.query.get('migration') ?? undefined;
+  const at = address.query.get('at');
   const newest = useAnswer(snapshotsRequest({ migration_id: migration, limit: 1 }), live.snapshot);
+  const past = useAnswer(at === null ? null : snapshotsRequest({ migration_id: migration, to: at, limit: 1 }));
   // The stream has these two; any other change is a reason to read /status.
   const { updates: _updates, lag_seconds: _lag, ...others } = live.status ?? {};
   // While the source fails, fields of /status change that the stream does not have.
@@ -30,46 +37,76 @@ function App(): JSX.Element {
     statusRequest,
     JSON.stringify([others, live.snapshot?.split(' ')[0], live.status?.ready === false && tick]),
   );
-  const here = useMemo(() => newest.answer && hereOf(newest.answer), [newest.answer]);
+  const labels = useAnswer(labelsRequest);
+  const last = useRef<Shown | null>(null);
+  // Until a time is answered, the one before it is shown.
+  const here = useMemo(
+    () => (newest.answer && (at === null || past.isCurrent) ? hereOf(newest.answer, at, past.answer) : last.current),
+    [newest.answer, at, past.answer, past.isCurrent],
+  );
+  last.current = here;
   const title = titleOf(address, party);
+  const isLoaded = useRef(false);
   useEffect(() => {
     document.title = `${title} · Holdfast`;
     // Screen readers and the keyboard start here, as after a load.
-    document.querySelector('h1')?.focus();
+    if (isLoaded.current) document.querySelector('h1')?.focus();
+    isLoaded.current = true;
   }, [title]);
-  const page = (here: Shown): JSX.Element => {
+  const page = (here: Shown): ComponentChildren => {
+    const { path } = address;
+    const [, ofMigration, time] = /^snapshots\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
+    if (time !== undefined)
+      return <SnapshotPage key={path} migration={ofMigration!} time={decoded(time)} live={live} />;
     if (party !== null && !isParty(party)) return <NotAParty text={party} />;
+    if (!['', 'owners', 'snapshots', 'tokens'].includes(path) && party === null) return <NotFound path={path} />;
+    if (at !== null && past.error !== null) return <Empty>{past.error.message}</Empty>;
+    if (at !== null && past.isCurrent && past.answer?.snapshots.length === 0 && path !== 'snapshots')
+      return (
+        <Empty>
+          No snapshot at or before {showTime(at)} UTC. <a href={pageLink(path, { at: undefined })}>Show the newest</a>.
+        </Empty>
+      );
     if (party !== null) return <OwnerPage key={party} party={party} here={here} live={live} />;
-    if (address.path === 'tokens') return <TokensPage key={here.migration} here={here} />;
-    if (address.path === 'snapshots') return <SnapshotsPage key={here.migration} here={here} />;
+    if (path === 'owners')
+      return (
+        <div class="grid">
+          <GroupsCard here={here} />
+          <HoldersCard here={here} title="All owners with coin" />
+        </div>
+      );
+    if (path === 'tokens') return <TokensPage key={here.migration} here={here} />;
+    if (path === 'snapshots') return <SnapshotsPage key={here.migration} here={here} />;
     return <OverviewPage key={here.migration} {...{ live, status, newest, here }} />;
   };
   return (
     <AddressContext.Provider value={address}>
-      <a class="skip" href={`${location.pathname}${location.search}#content`}>
-        Skip to content
-      </a>
-      <Header live={live} shown={here?.migration} newest={here?.newest.record_time} status={status.answer} />
-      <main id="content">
-        <h1 tabIndex={-1} class={party !== null && isParty(party) ? 'hidden' : ''}>
-          {title}
-        </h1>
-        {here === null && newest.error?.status === 404 ? (
-          <NoSnapshotsPage live={live} status={status} message={newest.error.message} />
-        ) : (
-          <Answered asked={newest} lines={12}>
-            {() => page(here!)}
-          </Answered>
-        )}
-      </main>
-      <Footer status={status.answer} />
+      <LabelsContext.Provider value={labels.answer ?? {}}>
+        <a class="skip" href={`${location.pathname}${location.search}#content`}>
+          Skip to content
+        </a>
+        <Header live={live} here={here} status={status.answer} />
+        <main id="content">
+          <Banner live={live} status={status.answer} />
+          <h1 tabIndex={-1} class={party !== null && isParty(party) ? 'hidden' : ''}>
+            {title}
+            {here !== null && here.at !== null && <span class="faint"> at {showTime(here.at)} UTC</span>}
+          </h1>
+          {here === null && newest.error?.status === 404 ? (
+            <NoSnapshotsPage live={live} status={status} migration={migration} />
+          ) : (
+            <Answered asked={here === null ? { ...newest, answer: null } : newest} lines={6} cards={3}>
+              {() => page(here!)}
+            </Answered>
+          )}
+        </main>
+        <Footer status={status.answer} />
+      </LabelsContext.Provider>
     </AddressContext.Provider>
   );
 }
 
-function partyOf({ path }: Address): string | null {
-  if (!path.startsWith('owners/')) return null;
-  const text = path.slice('owners/'.length);
+function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -77,13 +114,26 @@ function partyOf({ path }: Address): string | null {
   }
 }
 
-function titleOf({ path }: Address, party: string | null): string {
-  if (party !== null) return `Owner ${party}`;
-  return path === 'snapshots' ? 'Snapshots' : path === 'tokens' ? 'Tokens' : 'Overview';
+function partyOf({ path }: Address): string | null {
+  return path.startsWith('owners/') ? decoded(path.slice('owners/'.length)) : null;
 }
 
-function hereOf({ migration_id, period, snapshots }: Snapshots): Shown {
-  return { migration: String(migration_id), periodMs: durationMs(period), newest: snapshots[0]! };
+const TITLES: Readonly<Record<string, string>> = {
+  '': 'Overview',
+  owners: 'Owners',
+  snapshots: 'Snapshots',
+  tokens: 'Tokens',
+};
+
+function titleOf({ path }: Address, party: string | null): string {
+  if (party !== null) return `Owner ${party}`;
+  return TITLES[path] ?? (path.startsWith('snapshots/') ? 'Snapshot' : 'Not found');
+}
+
+function hereOf({ migration_id, period, snapshots }: Snapshots, at: string | null, past: Snapshots | null): Shown {
+  const newest = snapshots[0]!;
+  const snapshot = at === null ? newest : (past?.snapshots[0] ?? newest);
+  return { migration: String(migration_id), periodMs: durationMs(period), newest, snapshot, at };
 }
 
 function NotAParty({ text }: { readonly text: string }): JSX.Element {
@@ -93,7 +143,22 @@ function NotAParty({ text }: { readonly text: string }): JSX.Element {
         <b class="wrap">{text}</b> is not a party id. A party id is a name, <code>::</code> and a fingerprint.
       </p>
       <p>
-        Search for an owner at the top, or choose one of <a href={linkTo('')}>the largest holders</a>.
+        Search for an owner at the top, or choose one of <a href={pageLink('owners')}>the largest</a>.
+      </p>
+    </section>
+  );
+}
+
+function NotFound({ path }: { readonly path: string }): JSX.Element {
+  return (
+    <section class="card">
+      <p>
+        There is no page <b class="wrap">/{path}</b>.
+      </p>
+      <p>
+        Search at the top for an owner or a time, or go to the <a href={pageLink('')}>overview</a>, to{' '}
+        <a href={pageLink('owners')}>all owners</a>, to <a href={pageLink('snapshots')}>the snapshots</a>, or to{' '}
+        <a href={linkTo('docs')}>the API</a>.
       </p>
     </section>
   );
@@ -115,4 +180,5 @@ function Footer({ status }: { readonly status: Status | null }): JSX.Element {
   );
 }
 
+startScheme();
 render(<App />, document.getElementById('page')!);

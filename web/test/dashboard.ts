@@ -1,5 +1,7 @@
+import { readFileSync, writeFileSync } from 'node:fs';
 import axe from 'axe-core';
 import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
+import { expect } from 'vitest';
 import { writeWeeks } from '../../demo/weeks.ts';
 import { party } from '../../fixtures/names.ts';
 import { launchBrowser, type Watched, watchPage } from '../../test/support/http/browser.ts';
@@ -11,8 +13,13 @@ import { temporaryDirectory } from '../../test/support/program/temporary-directo
 export const LARGE = party('aurora-bank');
 /** Has coin in the story. */
 export const ALICE = party('alice');
+/** What the operator calls them. */
+const LABELS = { [LARGE]: { name: 'Aurora Bank AG', group: 'Exchanges' }, [ALICE]: { group: 'Exchanges' } };
 /** Never had any. */
 export const NOBODY = party('nobody');
+
+/** A row of an answer. */
+export type Row = Readonly<Record<string, string | number>>;
 
 /** A service with the dashboard, and a browser that looks at it. */
 export interface Dashboard extends AsyncDisposable {
@@ -23,6 +30,8 @@ export interface Dashboard extends AsyncDisposable {
   closePages(): Promise<void>;
   /** The answer of a GET, or of a POST of the body. */
   answer<Answer>(path: string, body?: object): Promise<Answer>;
+  /** The newest snapshot at or before a time. */
+  newestSnapshot(to?: string): Promise<Row>;
   /** The ids of a party's contracts at the newest snapshot, or as the fields of the request say. */
   contractsOf(party: string, fields?: object): Promise<string[]>;
 }
@@ -42,7 +51,10 @@ export async function startDashboard(): Promise<Dashboard> {
   const weeks = folder.at(`weeks-${'long'.repeat(40)}.ndjson`);
   writeWeeks(weeks, WEEKS);
   const files = [fixture('story.scan.ndjson'), weeks];
-  const service = starting.use(await startService(['--data', folder.at('data'), '--file', ...files]));
+  const labels = folder.at('labels.json');
+  writeFileSync(labels, JSON.stringify(LABELS));
+  const args = ['--data', folder.at('data'), '--labels', labels, '--file', ...files];
+  const service = starting.use(await startService(args));
   const origin = service.url;
   await service.until('/readyz', (status) => status === 200);
   const browser = await launchBrowser();
@@ -58,6 +70,10 @@ export async function startDashboard(): Promise<Dashboard> {
     open: (path, options) => openPage(browser, `${origin}${path}`, options),
     closePages: () => closePages(browser),
     answer,
+    async newestSnapshot(to = '2199-01-01T00:00:00Z') {
+      const { snapshots } = await answer<{ snapshots: [Row] }>(`/holdfast/v1/snapshots?to=${to}&limit=1`);
+      return snapshots[0];
+    },
     async contractsOf(party, fields = {}) {
       const snapshot = { migration_id: 0, record_time: '2199-01-01T00:00:00Z', record_time_match: 'at_or_before' };
       const { created_events } = await answer<{ created_events: { contract_id: string }[] }>('/v0/holdings/state', {
@@ -141,4 +157,43 @@ export async function cells(within: Locator): Promise<string[][]> {
   return await within
     .locator('tbody tr')
     .evaluateAll((rows) => rows.map((row) => [...row.querySelectorAll('td')].map((cell) => cell.textContent.trim())));
+}
+
+/** Shows the files and the requests of a card, if it has them. */
+export async function openExport(within: Locator): Promise<boolean> {
+  const button = within.getByRole('button', { name: /^Export “/ }).first();
+  if ((await button.count()) === 0) return false;
+  if ((await button.getAttribute('aria-expanded')) !== 'true') await button.click();
+  return true;
+}
+
+export const shown = (time: unknown): string =>
+  `${String(time)
+    .replace('T', ' ')
+    .replace(/(:00)?Z$/, '')} UTC`;
+
+/** A share in percent with two decimals, rounded half up. */
+export function percentOf({ share }: Row): string {
+  const hundredths = (BigInt(String(share).replace('.', '')) + 500_000n) / 1_000_000n;
+  return `${hundredths / 100n}.${String(hundredths % 100n).padStart(2, '0')}`;
+}
+
+export const units = (amount: unknown): bigint => BigInt(String(amount).replace('.', ''));
+
+/** What a card saves as CSV. */
+export async function savedBy(within: Locator, control: 'link' | 'button'): Promise<string> {
+  await openExport(within);
+  const [download] = await Promise.all([
+    within.page().waitForEvent('download'),
+    within.getByRole(control, { name: 'CSV' }).first().click(),
+  ]);
+  expect(download.suggestedFilename()).toMatch(/\.csv$/);
+  return readFileSync(await download.path(), 'utf8');
+}
+
+/** A card saves what the same question answers. */
+export async function expectSaved(within: Locator, same: string): Promise<void> {
+  const text = await savedBy(within, 'link');
+  expect(text.split('\r\n').length).toBeGreaterThan(10);
+  expect(text).toBe(await (await fetch(new URL(`/holdfast/v1/${same}`, within.page().url()))).text());
 }

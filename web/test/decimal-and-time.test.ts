@@ -1,7 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decimalOf, partsOf, percentOf, shortOf, subtract, ticksUpTo, unitsOf } from '../src/data/decimal.ts';
-import { durationMs, POINTS_MAX, showDuration, showSpan, showTime, startOf, stepsFor } from '../src/data/time.ts';
+import { decimalOf, partsOf, percentOf, shortOf, subtract, ticksBetween, unitsOf } from '../src/data/decimal.ts';
+import {
+  durationMs,
+  instant,
+  POINTS_MAX,
+  parseMoment,
+  showDuration,
+  showSpan,
+  showTime,
+  startOf,
+  stepsFor,
+} from '../src/data/time.ts';
 
 /** Longer than any float is exact. */
 const units = fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n });
@@ -52,11 +62,11 @@ describe('the ticks of an axis', () => {
   it('reach the largest amount, are few, evenly apart, and named exactly', () => {
     const powers: Readonly<Record<string, number>> = { '': 0, k: 3, M: 6, B: 9, T: 12 };
     fc.assert(
-      fc.property(fc.bigInt({ min: 0n, max: 10n ** 38n }), (max) => {
-        const ticks = ticksUpTo(max);
-        expect(ticks.at(-1)! >= max).toBe(true);
-        expect(ticks.length).toBeLessThanOrEqual(6);
-        expect(ticks).toEqual(ticks.map((_, index) => BigInt(index) * ticks[1]!));
+      fc.property(fc.bigInt({ min: 0n, max: 10n ** 38n }), fc.bigInt({ min: 0n, max: 10n ** 38n }), (min, more) => {
+        const ticks = ticksBetween(min, min + more);
+        expect([ticks[0]! <= min, ticks.at(-1)! >= min + more]).toEqual([true, true]);
+        expect(ticks.length).toBeLessThanOrEqual(7);
+        expect(ticks).toEqual(ticks.map((_, index) => ticks[0]! + BigInt(index) * (ticks[1]! - ticks[0]!)));
         for (const tick of ticks) {
           const [, digits = '', name = ''] = /^([\d.]+)([kMBT]?)$/.exec(shortOf(tick))!;
           const [whole = '', fraction = ''] = digits.split('.');
@@ -71,9 +81,24 @@ describe('times', () => {
   it.each([
     ['2025-02-12T00:30:00Z', '2025-02-12 00:30'],
     ['2025-02-12T00:30:07Z', '2025-02-12 00:30:07'],
-    ['2024-09-20T13:31:00.40518Z', '2024-09-20 13:31:00.40518'],
+    ['2024-09-20T13:31:01.40518Z', '2024-09-20 13:31:01'],
   ])('%s is shown as %s', (time, shown) => {
     expect(showTime(time)).toBe(shown);
+  });
+
+  it.each([
+    ['2025-02-12', '2025-02-12T00:00:00Z'],
+    [' 2025-02-12 00:30 ', '2025-02-12T00:30:00Z'],
+    ['2025-02-12T00:30:07Z', '2025-02-12T00:30:07Z'],
+    ['2025-02-12 00:30 UTC', '2025-02-12T00:30:00Z'],
+    ['-7d', '2025-02-22T01:10:00Z'],
+    ['2025-02-31', '2025-03-03T00:00:00Z'],
+    ['2025-13-01', null],
+    ['aurora', null],
+    ['', null],
+  ])('a person who types %s means %s', (text, time) => {
+    const found = parseMoment(text, '2025-03-01T01:10:00Z');
+    expect(found === null ? null : instant(Date.parse(found))).toBe(time);
   });
 
   it.each([

@@ -33,6 +33,8 @@ interface Shown {
   readonly feed: Locator;
 }
 
+const banner = (page: Page): Locator => page.getByRole('region', { name: 'What is wrong' });
+
 async function show({ url }: { readonly url: unknown }): Promise<Shown> {
   const { page } = await openPage(browser, `${url}/`);
   return { page, header: page.locator('header .state'), feed: card(page, 'Feed') };
@@ -55,15 +57,15 @@ it('follows a feed from before the first snapshot, and says what is wrong with i
   const { url } = await service.program.logged('listening');
   const feed = createWriteStream(pipe);
   const overview = await openPage(browser, `${url}/`);
-  await overview.page.getByText('No snapshots found.').waitFor();
-  await overview.page.getByText('Not ready: ').waitFor();
+  await overview.page.getByText('No snapshot yet').waitFor();
+  await overview.page.getByText('Not ready').first().waitFor();
   feed.write(textOf(LINES.slice(0, 6)));
   const newest = card(overview.page, 'Newest snapshot');
   const supply = newest.locator('.figure.large dd');
   await supply.getByText('750.0100000001', { exact: true }).waitFor();
-  const owner = await openPage(browser, `${url}/owners/${party('alice')}`);
+  const owner = await openPage(browser, `${url}/owners/${party('alice')}?view=snapshots`);
   const holdings = card(owner.page, 'Holdings now').locator('.figure dd');
-  const changes = card(owner.page, 'Changes').locator('tbody tr');
+  const changes = card(owner.page, 'Movements').locator('tbody tr');
   expect(await holdings.nth(2).textContent()).toBe('0.0000000000');
   const changesBefore = await changes.count();
 
@@ -74,7 +76,7 @@ it('follows a feed from before the first snapshot, and says what is wrong with i
   await changes.nth(changesBefore).waitFor();
   await expect.poll(() => changes.first().locator('td').first().textContent()).toBe('2025-02-12 01:00 UTC');
   const ofFeed = card(overview.page, 'Feed');
-  await ofFeed.getByText('1 update is quarantined').waitFor();
+  await banner(overview.page).getByText('1 update is quarantined').waitFor();
   expect(await ofFeed.locator('dd').last().textContent()).toBe('1 quarantined');
   expect([...owner.faults, ...overview.faults.filter((fault) => !fault.includes('404'))]).toEqual([]);
 });
@@ -95,8 +97,8 @@ it('says what there is without a feed, that the connection is lost, and offers t
   const shown = await show(service);
   const { page, header } = shown;
   await says('No data · no source');
-  const commands = await page.locator('main .note pre').textContent();
-  const options = [...commands!.matchAll(/^holdfast serve (--\S+) /gm)].map(([, option]) => option);
+  const commands = await page.locator('main .command code').allTextContents();
+  const options = commands.map((line) => /^holdfast serve (--\S+) /.exec(line)?.[1]);
   expect(options).toEqual(['--scan', '--ledger-api', '--file']);
   await end(service);
   await expectTone(shown, 'bad');
@@ -129,13 +131,16 @@ it('is green only while a source is followed and the service is ready', async ()
   await using service = await startService([...data(), ...args]);
   await service.until('/readyz', (status) => status === 200);
   const shown = await show(service);
-  for (const each of [shown.header, shown.feed]) await each.getByText('Live', { exact: true }).waitFor();
+  const live = /^Live · \d+ s behind · 127\.0\.0\.1:\d+$/;
+  for (const each of [shown.header, shown.feed]) await each.getByText(live).waitFor();
   await expectTone(shown, 'good');
   scan.fail('/v2/updates', { status: 500, body: { error: 'out of order' } });
-  await shown.header.getByText('Not ready: cannot read the network').waitFor();
+  await shown.header.getByText('Not ready').waitFor();
+  await banner(shown.page).getByText('cannot read the network').waitFor();
   await expectTone(shown, 'busy');
   scan.fail('/v2/updates', null);
-  await shown.header.getByText('Live', { exact: true }).waitFor();
+  await shown.header.getByText(live).waitFor();
+  await expect.poll(() => banner(shown.page).count()).toBe(0);
   await expectTone(shown, 'good');
 });
 
@@ -144,14 +149,17 @@ it('says on every page that its source cannot be reached, why, and how often', a
   await using service = await startService([...data(), '--scan', `http://127.0.0.1:${port}`]);
   const shown = await show(service);
   const refused = `connect ECONNREFUSED 127.0.0.1:${port}`;
-  await shown.header.getByText(refused).waitFor();
-  await shown.feed.locator('.warning').getByText(refused).first().waitFor();
+  await banner(shown.page).getByText(refused).first().waitFor();
+  await shown.header.getByText('Not ready', { exact: true }).waitFor();
   await shown.feed.getByText('Not ready', { exact: true }).waitFor();
   await expectTone(shown, 'busy');
-  const errors = shown.feed.locator('.figure', { hasText: 'Consecutive errors' }).locator('dd');
-  await expect.poll(async () => Number(await errors.textContent())).toBeGreaterThan(0);
+  await banner(shown.page)
+    .getByText(/^\d+ consecutive errors?\. Next attempt /)
+    .waitFor();
+  const command = `holdfast doctor --scan http://127.0.0.1:${port}/api/scan`;
+  await banner(shown.page).getByText(command, { exact: true }).waitFor();
   await shown.page.getByRole('link', { name: 'Snapshots' }).click();
-  await shown.header.getByText(refused).waitFor();
+  await banner(shown.page).getByText(refused).first().waitFor();
 });
 
 it('says within a narrow screen where and why it is halted, and what to do', async () => {
@@ -163,9 +171,13 @@ it('says within a narrow screen where and why it is halted, and what to do', asy
   const { reason, next } = (body as { halted: { reason: string; next: string } }).halted;
   const shown = await show(service);
   await shown.page.setViewportSize({ width: 390, height: 844 });
-  const alert = shown.feed.getByRole('alert');
-  for (const text of [reason, `To continue: ${next}`, file]) await alert.getByText(text).waitFor();
-  await shown.header.getByText(`Halted: ${reason}`).waitFor();
+  const alert = banner(shown.page);
+  for (const text of [reason, `To continue: ${next.replaceAll('`', '')}`, file]) await alert.getByText(text).waitFor();
+  expect(await alert.locator('code').allTextContents()).toEqual([
+    'holdfast dead-letters retry',
+    'holdfast dead-letters drop 1',
+  ]);
+  await shown.header.getByText('Halted', { exact: true }).waitFor();
   await expectTone(shown, 'bad');
   for (const element of [shown.page.locator('html'), ...(await alert.locator('p').all())])
     expect(await element.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBeLessThanOrEqual(0);

@@ -2,12 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
-import { dashboardRoutes } from '../../src/http/web-pages.ts';
+import { openDashboard } from '../../src/http/web-pages.ts';
 import { startService } from '../../test/support/http/service.ts';
 import { temporaryDirectory } from '../../test/support/program/temporary-directory.ts';
 
 const PARTY = 'alice%20b::1220ab';
-const PAGES = ['/', '/snapshots', `/owners/${PARTY}`];
+const PAGES = ['/', '/snapshots', '/snapshots/0/2025-02-12T00%3A30%3A00Z', '/owners', `/owners/${PARTY}`];
 /** Bytes that a browser loads before it shows anything. */
 const SCRIPT_BYTES_MAX = 100_000;
 
@@ -33,6 +33,14 @@ it('serves the pages and what they load, with the headers for browsers and proxi
     expect(new URL(base, `http://proxy/ledger${path}`).pathname).toBe('/ledger/');
   }
 
+  const asPerson = { headers: { accept: 'text/html,*/*' } };
+  const unknown = await fetch(`${reader.url}/a/b/%22x`, asPerson);
+  expect([unknown.status, unknown.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
+  expect(await unknown.text()).toContain('<base href="../../">');
+  expect((await fetch(`${reader.url}/a/b`)).headers.get('content-type')).toContain('json');
+  expect((await fetch(`${writer.url}/a/b`, asPerson)).headers.get('content-type')).toContain('json');
+  expect(await (await fetch(`${reader.url}/labels.json`)).json()).toEqual({});
+
   const page = await (await fetch(reader.url)).text();
   const assets = [...page.matchAll(/(?:src|href)="(assets\/[^"]+)"/g)].map(([, path]) => path!);
   expect(assets.map((path) => path.replace(/-[0-9a-f]{16}\./, '.')).sort()).toEqual([
@@ -56,7 +64,8 @@ it('serves the pages and what they load, with the headers for browsers and proxi
 it('answers 503 and says what to do if the dashboard was not built', () => {
   using folder = temporaryDirectory();
   mkdirSync(folder.at('web'));
-  const routes = dashboardRoutes({ folder: folder.at('web') });
+  const { routes, notFound } = openDashboard({ folder: folder.at('web'), labels: {}, instruments: [] });
+  expect(notFound(null as never)).toBeUndefined();
   expect(routes.length).toBe(PAGES.length);
   for (const { handle } of routes)
     expect(() => handle(null as never)).toThrow(

@@ -28,6 +28,8 @@ const NO_FIGURES = {
   /** Failures since the last answer. */
   errors_in_a_row: 0,
   last_error: null as string | null,
+  /** Null while it answers. */
+  next_attempt_at: null as string | null,
   /** Until the end, at the current pace; null where that is not known. */
   seconds_left: null as number | null,
   /** Active contracts read of the snapshot import; null where there was none since the start. */
@@ -85,7 +87,7 @@ export class NetworkProgress {
   }
 
   answered(change: Partial<Omit<NetworkTelemetry, 'network'>>, figures: Partial<Figures> = {}): void {
-    this.#set(change, { ...figures, answered_at: new Date().toISOString(), errors_in_a_row: 0 });
+    this.#set(change, { ...figures, answered_at: new Date().toISOString(), errors_in_a_row: 0, next_attempt_at: null });
   }
 
   stop(stopped: string): void {
@@ -95,7 +97,9 @@ export class NetworkProgress {
   readonly failed = ({ error, retryInMs }: Pick<Pause, 'error' | 'retryInMs'>): void => {
     const stopped = `cannot read the ${this.#kind}: ${error.message}`;
     const errors_in_a_row = this.#telemetry.network.errors_in_a_row + 1;
-    this.#set({ stopped, lagSeconds: null }, { seconds_left: null, errors_in_a_row, last_error: error.message });
+    const next_attempt_at = new Date(Date.now() + retryInMs).toISOString();
+    const figures = { seconds_left: null, errors_in_a_row, last_error: error.message, next_attempt_at };
+    this.#set({ stopped, lagSeconds: null }, figures);
     this.log('warn', stopped, { retryInMs: Math.round(retryInMs) });
   };
 

@@ -15,7 +15,14 @@ import {
 } from '../../holdings/facts.ts';
 import { multiplesWithin } from '../../holdings/snapshot-grid.ts';
 import { createInstrumentReader, wasHeld } from './instrument-reader.ts';
-import { type Account, type AccountReader, rankOwners, type Version, type VersionReader } from './owner-versions.ts';
+import {
+  type Account,
+  type AccountReader,
+  OF_INSTRUMENT,
+  rankOwners,
+  type Version,
+  type VersionReader,
+} from './owner-versions.ts';
 import {
   BEGINNING,
   createGridReader,
@@ -51,6 +58,11 @@ export function createInsightReaders(
     .pluck();
   const gridOf = createGridReader(db);
   const instruments = createInstrumentReader(db, { accounts, versions });
+  const containing = db
+    .prepare<[number | null, number, string], number>(
+      `SELECT id FROM account WHERE ${OF_INSTRUMENT} AND instr(lower(owner), ?) > 0`,
+    )
+    .pluck();
 
   function gridIn(migrationId: number): SealedGrid | null {
     const migration = snapshots.migration(BigInt(migrationId));
@@ -86,6 +98,10 @@ export function createInsightReaders(
       const grid = gridIn(lookup.migrationId);
       if (grid === null) return [];
       return listOwners({ accounts, versions }, lookup, { snapshot: snapshots.require(lookup), grid });
+    }),
+    'owners containing': unbounded(({ text, ...of }) => {
+      const no = accounts.noOf(of);
+      return no === undefined ? [] : containing.all(no, of.migrationId, text);
     }),
     ranking: unbounded((lookup) => {
       const snapshot = snapshots.require(lookup);

@@ -24,7 +24,7 @@ type VersionRow = { readonly seq: number; readonly v: Buffer };
 const ACCOUNTS_AT_ONCE = 1_000;
 
 /** An instrument by its number, or where that is null the coin of a migration. */
-const OF_INSTRUMENT = 'instrument = coalesce(?, (SELECT coin FROM migration WHERE migration_id = ? + 0))';
+export const OF_INSTRUMENT = 'instrument = coalesce(?, (SELECT coin FROM migration WHERE migration_id = ? + 0))';
 
 /** An instrument of a migration. */
 export type Instrument = OfInstrument & { readonly migrationId: number };

@@ -30,8 +30,9 @@ export function startAnswers(
     async table(question, form, signalOf) {
       // Others may wait for the same ranking, so it is computed even where this client goes away.
       const ranked = rankings.over(eventLoop, (place) => threads.facts({ kind: 'ranking', ...place }));
-      const store = withFacts(ranked, 'numbered owners', (lookup) =>
-        orElsewhere(ranked.facts(lookup), () => threads.facts(lookup, signalOf())),
+      const searched = withFacts(ranked, 'owners containing', (lookup) => threads.facts(lookup, signalOf()));
+      const store = withFacts(searched, 'numbered owners', (lookup) =>
+        orElsewhere(searched.facts(lookup), () => threads.facts(lookup, signalOf())),
       );
       const { table } = answersFrom(store, options.rules);
       return orElsewhere(table(question, form), () => threads.table(question, form, signalOf()));

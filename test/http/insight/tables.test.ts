@@ -79,7 +79,15 @@ describe.each(seeds)('the tables of random ledger %i', async (seed) => {
     for (const by of ['total', 'unlocked', 'locked', null] as const)
       for (const snapshot of [of(id).at(-1)!, random.pick(of(id)), random.pick(of(id))]) {
         const given = { migration_id: id, record_time: timeText(snapshot.recordTime), by, limit: someLimit() };
-        expect(await allRows(app, `${V1}/top`, given)).toEqual(rankedRows(snapshot, by ?? 'total'));
+        const ranked = rankedRows(snapshot, by ?? 'total');
+        expect(await allRows(app, `${V1}/top`, given)).toEqual(ranked);
+        const name = random.pick(owners);
+        const start = random.below(name.length - 2);
+        const contains = name.slice(start, start + 1 + random.below(6));
+        const isFound = ({ party_id }: (typeof ranked)[number]): boolean =>
+          String(party_id).toLowerCase().includes(contains.toLowerCase());
+        const found = await allRows(app, `${V1}/top`, { ...given, contains: contains.toUpperCase() });
+        expect(found).toEqual(ranked.filter(isFound));
         const { head } = readTable(await (await askTable(app, `${V1}/top`, given)).text());
         expect(head).toEqual({
           record_time: shortTime(snapshot.recordTime),

@@ -49,6 +49,7 @@ export function tableRequests({ migration_id, record_time }: Place, owners: read
     `/holdfast/v1/owners?${at}`,
     `/holdfast/v1/owners?${at}&limit=2&prefix=${owners[0]!.slice(0, 2)}`,
     ...['total', 'unlocked', 'locked'].map((by) => `/holdfast/v1/top?${at}&by=${by}&limit=5`),
+    `/holdfast/v1/top?${at}&contains=${owners[0]!.slice(1, 3).toUpperCase()}&limit=2`,
     ...owners.slice(0, 4).flatMap((owner) => {
       const party = encodeURIComponent(owner);
       return [

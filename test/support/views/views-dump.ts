@@ -3,8 +3,8 @@ import DatabaseFile from 'better-sqlite3';
 
 /** Where the feed was read to, and what could not be applied: equal only where the sources are. */
 const OF_THE_SOURCE = ['position', 'dead_letter'];
-/** Made at random with the directory, or given by the source. */
-const SETTINGS_LEFT_OUT = ['directory_id', 'feed', 'followed', 'source_migration_id'];
+/** Made at random with the directory, or given by the source and its format. */
+const SETTINGS_LEFT_OUT = ['directory_id', 'feed', 'followed', 'source_migration_id', 'tokens'];
 
 /** What depends on where transactions end, once an epoch is closed. */
 const OF_EPOCHS = ['epoch', 'account_epochs', 'gone'];

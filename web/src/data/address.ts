@@ -46,7 +46,8 @@ export function useLocation(): Address {
 function isOwnPage({ href, target, download }: HTMLAnchorElement): boolean {
   if (target !== '' || download !== '' || !href.startsWith(ROOT.href)) return false;
   return (
-    /^(|snapshots|tokens|owners\/.*)$/.test(new URL(href).pathname.slice(ROOT.pathname.length)) && !href.includes('#')
+    /^(|snapshots(\/.*)?|tokens|owners(\/.*)?)$/.test(new URL(href).pathname.slice(ROOT.pathname.length)) &&
+    !href.includes('#')
   );
 }
 
@@ -67,6 +68,46 @@ export function linkTo(path: string, query: Query = {}): string {
   return url.href.replaceAll('%3A', ':');
 }
 
-export function ownerLink(party: string, query: Query): string {
-  return linkTo(`owners/${encodeURIComponent(party)}`, query);
+/** What holds for all pages. */
+const KEPT = ['migration', 'at'];
+
+/** The address of another page of the dashboard, at the time and of the migration that are shown; undefined leaves one out. */
+export function pageLink(path: string, query: Query = {}): string {
+  const now = new URLSearchParams(location.search);
+  const kept = KEPT.flatMap((name) => (now.has(name) ? [[name, now.get(name)!]] : []));
+  return linkTo(path, { ...Object.fromEntries(kept), ...query });
+}
+
+export function ownerLink(party: string, query: Query = {}): string {
+  return pageLink(`owners/${encodeURIComponent(party)}`, query);
+}
+
+interface QueryChange {
+  /** Whether Back returns to what was shown before. */
+  readonly push?: boolean;
+  /** Kept by the browser beside the address. */
+  readonly state?: unknown;
+}
+
+/** Changes what is shown of this page: all of it is in the address, so that a reload or a link shows the same. */
+export function changeQuery(change: Query, { push = false, state = history.state }: QueryChange = {}): void {
+  const url = new URL(location.href);
+  for (const [name, value] of Object.entries(change))
+    if (value === undefined) url.searchParams.delete(name);
+    else url.searchParams.set(name, String(value));
+  history[push ? 'pushState' : 'replaceState'](state, '', url.href.replaceAll('%3A', ':'));
+  dispatchEvent(new PopStateEvent('popstate'));
+}
+
+/** The parameters that name the page of a table. */
+export const TABLE_NAMES = ['holders', 'movements', 'changes', 'contracts', 'locks', 'list'] as const;
+
+/** Shows all pages at a time; undefined: the newest snapshot. Tables begin at their first page. */
+export function showAt(at: string | undefined): void {
+  changeQuery({ ...Object.fromEntries(TABLE_NAMES.map((name) => [name, undefined])), at }, { push: true });
+}
+
+/** Shows a range in charts; what is undefined follows the newest snapshot. */
+export function showRange(range: { span?: string; from?: string; to?: string | undefined }): void {
+  changeQuery({ span: undefined, from: undefined, to: undefined, every: undefined, ...range }, { push: true });
 }

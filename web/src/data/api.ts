@@ -16,6 +16,9 @@ export type Movements = AnswerOf<typeof tables.movements>;
 export type Instruments = AnswerOf<typeof instruments>;
 /** A row of a table's answer. */
 export type AnswerRow<Rows extends readonly unknown[]> = Rows[number];
+export type Locks = AnswerOf<typeof tables.locks>;
+export type Statement = AnswerOf<typeof tables.statement>;
+export type AllMovements = AnswerOf<typeof tables.allMovements>;
 export type SummaryV0 = AnswerOf<typeof summaryV0>;
 export type State = AnswerOf<typeof stateV0>;
 
@@ -24,7 +27,10 @@ export interface Status {
   readonly version: string;
   readonly phase: string;
   /** Null if nothing is read, or if another process reads. */
-  readonly source: { readonly name: string; readonly network?: { readonly errors_in_a_row: number } } | null;
+  readonly source: {
+    readonly name: string;
+    readonly network?: { readonly errors_in_a_row: number; readonly next_attempt_at?: string | null };
+  } | null;
   readonly snapshots: readonly { readonly migration_id: unknown; readonly record_time: string }[];
   readonly dso: string | null;
   /** Of a store in PostgreSQL it is not known. */
@@ -34,12 +40,16 @@ export interface Status {
   readonly halted?: { readonly next: string } | null;
 }
 
-/** The migration that is shown, and its newest snapshot. */
+/** The migration that is shown, with its newest snapshot and the one that all pages show. */
 export interface Shown {
   readonly migration: string;
   /** Milliseconds between two snapshots. */
   readonly periodMs: number;
   readonly newest: Snapshot;
+  /** The newest, unless a time was chosen. */
+  readonly snapshot: Snapshot;
+  /** The chosen time. */
+  readonly at: string | null;
 }
 
 /** A request to the service. `Answer` is the body of a 200. */
@@ -63,11 +73,13 @@ const ownerTable =
 export const statusRequest: ApiRequest<Status> = { url: linkTo('status') };
 export const snapshotsRequest = table<Snapshots>('snapshots');
 export const topRequest = table<Top>('top');
-export const ownersRequest = table<AnswerOf<typeof tables.owners>>('owners');
 export const historyRequest = ownerTable<History>('history');
 export const instrumentsRequest = table<Instruments>('instruments');
-export const movementsRequest = ownerTable<Movements>('movements');
 export const changesRequest = ownerTable<Changes>('changes');
+export const movementsRequest = ownerTable<Movements>('movements');
+export const locksRequest = ownerTable<Locks>('locks');
+export const statementRequest = ownerTable<Statement>('statement');
+export const allMovementsRequest = table<AllMovements>('movements');
 
 /** The same rows as one CSV, of all pages if there are pages. */
 export function csvOf({ url }: ApiRequest<unknown>, paged: boolean): ApiRequest<string> {
@@ -92,8 +104,9 @@ const holdingRequest = (path: string, { migration, time, party }: Holding, more:
   },
 });
 
-export function totalsRequest(holding: Holding): ApiRequest<AnswerOf<typeof summaryV1>> {
-  return holdingRequest('v1/holdings/summary', holding, {});
+/** Of the owner, or of others at the same snapshot. */
+export function totalsRequest(holding: Holding, owners = [holding.party]): ApiRequest<AnswerOf<typeof summaryV1>> {
+  return holdingRequest('v1/holdings/summary', holding, { owner_party_ids: owners });
 }
 
 export function feesRequest(holding: Holding, round: string | undefined): ApiRequest<SummaryV0> {
@@ -153,9 +166,21 @@ function exactIntegers(_name: string, value: unknown, context?: { readonly sourc
   return Number.isInteger(value) && !Number.isSafeInteger(value) ? (context?.source ?? value) : value;
 }
 
-/** The same request for a shell. */
-export function curlOf({ url, body }: ApiRequest<unknown>): string {
-  const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
-  const data = body && ` -H 'Content-Type: application/json' -d ${quoted(JSON.stringify(body))}`;
-  return `curl ${quoted(url)}${data ?? ''}`;
-}
+/** The same request for programs. */
+export const COMMANDS = {
+  curl({ url, body }: ApiRequest<unknown>): string {
+    const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+    const data = body && ` -H 'Content-Type: application/json' -d ${quoted(JSON.stringify(body))}`;
+    return `curl ${quoted(url)}${data ?? ''}`;
+  },
+  JavaScript({ url, body }: ApiRequest<unknown>): string {
+    const headers = "headers: { 'Content-Type': 'application/json' }";
+    const how = body && `, { method: 'POST', ${headers}, body: ${JSON.stringify(JSON.stringify(body))} }`;
+    return `await (await fetch(${JSON.stringify(url)}${how ?? ''})).json()`;
+  },
+  Python({ url, body }: ApiRequest<unknown>): string {
+    return body
+      ? `requests.post(${JSON.stringify(url)}, json=${JSON.stringify(body)}).json()`
+      : `requests.get(${JSON.stringify(url)}).json()`;
+  },
+} as const;

@@ -18,6 +18,10 @@ export function subtract(a: string, b: string): string {
   return decimalOf(unitsOf(a) - unitsOf(b));
 }
 
+export function sum(amounts: readonly string[]): string {
+  return decimalOf(amounts.reduce((all, each) => all + unitsOf(each), 0n));
+}
+
 /** A part of a whole in percent, rounded half up to two decimals; `0.00` if the whole is zero. */
 export function percentOf(part: string, whole: string): string {
   const all = unitsOf(whole);
@@ -26,9 +30,9 @@ export function percentOf(part: string, whole: string): string {
   return `${hundredths / 100n}.${String(hundredths % 100n).padStart(2, '0')}`;
 }
 
-/** `0.1234567890` -> `12.34567890`: the same number in percent. */
+/** `0.1234567890` -> `12.35`, rounded half up. */
 export function percentOfShare(share: string): string {
-  return decimalOf(unitsOf(share) * 100n).slice(0, -2);
+  return percentOf(share, '1.0000000000');
 }
 
 /** The parts of an amount on the page; joined they are the amount. */
@@ -56,13 +60,14 @@ export function partsOf(decimal: string): DecimalParts {
 /** The most intervals on an axis. */
 const TICKS = 5;
 
-/** The ticks of an axis from zero to at least `max`: 1, 2 or 5 times a power of ten apart. */
-export function ticksUpTo(max: bigint): readonly bigint[] {
-  const least = max / BigInt(TICKS) + 1n;
+/** The ticks of an axis from at most `min` to at least `max`: 1, 2 or 5 times a power of ten apart. */
+export function ticksBetween(min: bigint, max: bigint): readonly bigint[] {
+  const least = (max - min) / BigInt(TICKS) + 1n;
   const power = 10n ** BigInt(String(least).length - 1);
   const step = [power, 2n * power, 5n * power, 10n * power].find((each) => each >= least)!;
-  const count = Number((max + step - 1n) / step);
-  return Array.from({ length: Math.max(1, count) + 1 }, (_, index) => BigInt(index) * step);
+  const first = min / step;
+  const last = (max + step - 1n) / step;
+  return Array.from({ length: Math.max(1, Number(last - first)) + 1 }, (_, index) => (first + BigInt(index)) * step);
 }
 
 const NAMES = ['', 'k', 'M', 'B', 'T'];

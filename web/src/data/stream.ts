@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import type { StreamStatus } from '../../../src/http/streams.ts';
 import { linkTo } from './address.ts';
 import type { Status } from './api.ts';
+import { showShortSpan } from './time.ts';
 
 /** The newest events of the stream. */
 export interface Live {
@@ -106,7 +107,16 @@ export function serviceState({ connection, status: live }: Live, status: Status 
   if (phase === 'stopping') return of('calm', 'Stopping');
   const isReadOnly = status.phase === 'read_only';
   if (!ready && (source !== null || isReadOnly)) return of('busy', 'Not ready', reasons);
-  if (source !== null) return of('good', 'Live');
+  if (source !== null) return of('good', ['Live', lagText(live), hostOf(source)].filter(Boolean).join(' · '));
   const own = status.source === null ? 'no source' : `${status.source.name} has ended`;
   return of('calm', `${ready ? 'Stored' : 'No'} data · ${isReadOnly ? 'written by another process' : own}`, [], true);
+}
+
+function lagText({ lag_seconds: lag }: StreamStatus): string {
+  return lag === null ? '' : `${showShortSpan(lag)} behind`;
+}
+
+/** The host in the name of a source, or the end of its path. */
+function hostOf(source: string): string {
+  return /https?:\/\/([^/\s]+)/.exec(source)?.[1] ?? source.split('/').at(-1)!.slice(0, 40);
 }

@@ -1,9 +1,9 @@
 /** Times of the answers (`2025-02-12T00:30:00Z`) are shown in UTC. */
 
-/** `2025-02-12 00:30`, with seconds and a fraction unless they are zero. */
-export function showTime(time: string): string {
-  const [day = '', clock = ''] = time.replace('Z', '').split('T');
-  return `${day} ${clock.replace(/:00$/, '')}`;
+/** `2025-02-12 00:30` of a snapshot of the grid, else with seconds; `precise` always has them. Fractions are left out. */
+export function showTime(time: string, precise = false): string {
+  const [day = '', clock = ''] = time.replace(/(\.\d+)?Z$/, '').split('T');
+  return `${day} ${precise ? clock : clock.replace(/:00$/, '')}`;
 }
 
 /** In the time zone of the browser. */
@@ -31,6 +31,12 @@ export function showSpan(seconds: number): string {
   throw new Error('days have no end');
 }
 
+/** `4 s`, `3 min`, `2 h`, `5 d`. */
+export function showShortSpan(seconds: number): string {
+  const [count, unit = ''] = showSpan(seconds).split(' ');
+  return `${count} ${unit.startsWith('m') ? 'min' : unit[0]}`;
+}
+
 /** `3 minutes ago`, by the browser's clock. */
 export function ageOf(time: string, nowMs: number): string {
   return `${showSpan((nowMs - Date.parse(time)) / 1000)} ago`;
@@ -50,13 +56,25 @@ export function showDuration(ms: number): string {
   return `${ms / size}${unit}`;
 }
 
-/** The value of a `datetime-local` field, and back; the field is in UTC. */
-export function fieldOf(time: string): string {
-  return time.replace(/(\.\d+)?Z$/, '');
+const MOMENT = /^(\d{4}-\d\d-\d\d)(?:[ T](\d\d:\d\d)(:\d\d)?)?(?: ?UTC|Z)?$/;
+
+/** The time that a person typed: `2025-02-12`, `2025-02-12 00:30`, or `-7d` before the newest snapshot. Null if it is none. */
+export function parseMoment(text: string, newest: string): string | null {
+  const back = /^-(\d{1,5}[mhd])$/.exec(text.trim());
+  if (back !== null) return instant(Date.parse(newest) - durationMs(back[1]!));
+  const [, day, clock = '00:00', seconds = ':00'] = MOMENT.exec(text.trim()) ?? [];
+  const time = `${day}T${clock}${seconds}Z`;
+  return day === undefined || Number.isNaN(Date.parse(time)) ? null : time;
 }
 
-export function timeOfField(value: string): string {
-  return `${value.length === 16 ? `${value}:00` : value}Z`;
+/** Without a fraction of zeros. */
+export function instant(ms: number): string {
+  return new Date(ms).toISOString().replace('.000Z', 'Z');
+}
+
+/** A microsecond after the time of a snapshot of the grid or the end of a period, which are whole seconds. */
+export function microAfter(time: string): string {
+  return time.replace(/Z$/, '.000001Z');
 }
 
 /** The times that a chart shows. */
@@ -79,7 +97,7 @@ const STEPS = [1, 6, 36, 144, 1008];
 /** The start of a span that ends at the newest snapshot. */
 export function startOf(span: Span, { oldest, newest }: { readonly oldest: string; readonly newest: string }): string {
   if (span === 'all') return oldest;
-  const start = new Date(Date.parse(newest) - SPAN_MS[span]).toISOString().replace('.000Z', 'Z');
+  const start = instant(Date.parse(newest) - SPAN_MS[span]);
   return Date.parse(start) < Date.parse(oldest) ? oldest : start;
 }
 

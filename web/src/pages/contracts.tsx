@@ -1,9 +1,11 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { changeQuery, useAddress } from '../data/address.ts';
 import { contractsRequest, type Holding, type RequestError, type State, send } from '../data/api.ts';
+import { unitsOf } from '../data/decimal.ts';
 import { AnswerCard } from '../parts/card.tsx';
 import { amountColumn, type Column, Pager, Table, usePages } from '../parts/table.tsx';
-import { Time } from '../parts/values.tsx';
+import { Id, Time } from '../parts/values.tsx';
 
 /** A coin as text. Its arguments come from the feed, so any of them may be missing. */
 interface Coin {
@@ -13,6 +15,10 @@ interface Coin {
   readonly amount: string;
   readonly rate_per_round: string;
   readonly created_round: string;
+  /** Empty of a coin that is not locked. */
+  readonly expires_at: string;
+  readonly lock_holders: string;
+  readonly lock_context: string;
 }
 
 function coinOf({ contract_id, created_at, create_arguments }: State['created_events'][number]): Coin {
@@ -24,65 +30,111 @@ function coinOf({ contract_id, created_at, create_arguments }: State['created_ev
     amount: textAt(amulet, 'amount', 'initialAmount'),
     rate_per_round: textAt(amulet, 'amount', 'ratePerRound', 'rate'),
     created_round: textAt(amulet, 'amount', 'createdAt', 'number'),
+    expires_at: textAt(create_arguments, 'lock', 'expiresAt'),
+    lock_holders: textAt(create_arguments, 'lock', 'holders').replaceAll(',', ' '),
+    lock_context: textAt(create_arguments, 'lock', 'optContext'),
   };
 }
 
 function textAt(value: unknown, ...names: readonly string[]): string {
   let found = value;
   for (const name of names) found = (found as Readonly<Record<string, unknown>> | undefined)?.[name];
-  return found === undefined ? '' : String(found);
+  return found === undefined || found === null ? '' : String(found);
 }
 
-const PAGE = 10;
+type Field = 'created_at' | 'amount';
 
-const COLUMNS: readonly Column<Coin>[] = [
-  { name: 'Created', cell: ({ created_at }) => <Time of={created_at} /> },
-  {
-    name: 'Coin',
-    cell: ({ locked }) => <span class={`tag ${locked ? 'locked' : 'unlocked'}`}>{locked ? 'locked' : 'unlocked'}</span>,
-  },
-  amountColumn('Amount', ({ amount }) => amount),
-  amountColumn('Fee per round', ({ rate_per_round }) => rate_per_round),
-  { name: 'Created in round', number: true, cell: ({ created_round }) => created_round },
-  { name: 'Contract', cell: ({ contract_id }) => <code class="contract-id">{contract_id}</code> },
-];
+/** As many contracts can be ordered here; of more there are pages, in the order of their creation. */
+const SORTED_MAX = 1000;
+const AMOUNT = /^-?\d+\.\d{10}$/;
 
-interface Props {
-  readonly holding: Holding;
-  /** Whether the user chose the snapshot; if not, it is the newest. */
-  readonly isChosen: boolean;
+/** The coins in the order that the address names; those of a malformed amount come last. */
+function ordered(coins: readonly Coin[], by: Field): readonly Coin[] {
+  if (by === 'created_at') return coins;
+  const units = ({ amount }: Coin): bigint => (AMOUNT.test(amount) ? unitsOf(amount) : -1n);
+  return coins.toSorted((a, b) => (units(b) > units(a) ? 1 : units(b) < units(a) ? -1 : 0));
 }
 
-/** The contracts of a party, in the order of their creation. */
-export function ContractsCard({ holding, isChosen }: Props): JSX.Element {
-  // Later pages stay at the snapshot of the first, and a download at the one at which it started.
-  const question = JSON.stringify([holding.party, holding.migration, isChosen && holding.time]);
-  const pages = usePages<{ readonly token: unknown; readonly time: string }>(question);
-  const shown = pages.after === undefined ? holding : { ...holding, time: pages.after.time };
+function columnsOf(by: Field, isWhole: boolean): readonly Column<Coin>[] {
+  const sort = (field: Field): Column<Coin>['sort'] => ({
+    order: field !== by ? null : field === 'amount' ? 'descending' : 'ascending',
+    choose: () => changeQuery({ sort: field === 'amount' ? field : undefined, contracts: undefined }, { state: null }),
+  });
+  return [
+    {
+      name: 'Created',
+      cell: ({ created_at }) => <Time of={created_at} precise />,
+      ...(isWhole && { sort: sort('created_at') }),
+      narrow: 'sub',
+    },
+    {
+      name: 'Coin',
+      cell: ({ locked }) => (
+        <span class={`tag ${locked ? 'locked' : 'unlocked'}`}>{locked ? 'locked' : 'unlocked'}</span>
+      ),
+      narrow: 'head',
+    },
+    amountColumn('Amount', ({ amount }) => amount, { narrow: 'value', ...(isWhole && { sort: sort('amount')! }) }),
+    {
+      name: 'Unlocks',
+      cell: ({ expires_at }) => (expires_at === '' ? '–' : <Time of={expires_at} />),
+      narrow: 'aside',
+    },
+    amountColumn('Fee per round', ({ rate_per_round }) => rate_per_round),
+    { name: 'Created in round', number: true, cell: ({ created_round }) => created_round },
+    { name: 'Contract', cell: ({ contract_id }) => <Id of={contract_id} what="the contract id" /> },
+  ];
+}
+
+/** The contracts of a party. */
+export function ContractsCard({ holding }: { readonly holding: Holding }): JSX.Element {
+  const { query } = useAddress();
+  const pages = usePages('contracts');
+  const by: Field = query.get('sort') === 'amount' ? 'amount' : 'created_at';
   return (
     <AnswerCard
       title="Contracts"
-      request={contractsRequest(shown, { pageSize: PAGE, after: pages.after?.token })}
-      aside={<Download key={question} holding={shown} />}
-      lines={PAGE}
+      request={contractsRequest(holding, { pageSize: SORTED_MAX })}
+      saved={<Download key={JSON.stringify(holding)} holding={holding} />}
+      lines={pages.size}
     >
-      {({ record_time, created_events, next_page_token }) => (
-        <>
-          <Table
-            caption="Coin contracts"
-            columns={COLUMNS}
-            rows={created_events.map(coinOf)}
-            keyOf={({ contract_id }) => contract_id}
-            empty="This party had no active contract at this snapshot."
-          />
-          <Pager pages={pages} next={next_page_token === null ? null : { token: next_page_token, time: record_time }} />
-        </>
-      )}
+      {({ created_events, next_page_token }) => {
+        const isWhole = next_page_token === null;
+        const coins = ordered(created_events.map(coinOf), isWhole ? by : 'created_at');
+        const first = (pages.number - 1) * pages.size;
+        const rows = coins.slice(first, first + pages.size);
+        return (
+          <>
+            {!isWhole && (
+              <p class="note">
+                The first {SORTED_MAX} contracts in the order of their creation. The CSV has all of them.
+              </p>
+            )}
+            <Table
+              caption="Coin contracts"
+              columns={columnsOf(by, isWhole)}
+              rows={rows}
+              keyOf={({ contract_id }) => contract_id}
+              empty="This party had no active contract at this snapshot."
+            />
+            <Pager
+              pages={pages}
+              next={first + pages.size < coins.length ? String(first + pages.size) : null}
+              count={rows.length}
+              total={isWhole ? coins.length : undefined}
+              what="contracts"
+            />
+          </>
+        );
+      }}
     </AnswerCard>
   );
 }
 
-const CSV_FIELDS = ['contract_id', 'created_at', 'locked', 'amount', 'rate_per_round', 'created_round'] as const;
+const CSV_FIELDS = [
+  ...(['contract_id', 'created_at', 'locked', 'amount', 'rate_per_round', 'created_round'] as const),
+  ...(['expires_at', 'lock_holders', 'lock_context'] as const),
+];
 /** The most that one page may have. */
 const DOWNLOAD_PAGE = 1000;
 /** All rows are in the memory of the browser until they are a file: some 60 MB. */
@@ -123,12 +175,17 @@ async function readAll(holding: Holding, signal: AbortSignal, progress: (count: 
   do {
     const page = await send(contractsRequest(holding, { pageSize: DOWNLOAD_PAGE, after }), signal);
     for (const coin of page.created_events.map(coinOf))
-      lines.push(`${CSV_FIELDS.map((field) => coin[field]).join(',')}\r\n`);
+      lines.push(`${CSV_FIELDS.map((field) => csvField(coin[field])).join(',')}\r\n`);
     if (lines.length > ROWS_MAX) throw new Error(`More than ${ROWS_MAX} contracts: use the curl command.`);
     progress(lines.length - 1);
     after = page.next_page_token ?? undefined;
   } while (after !== undefined);
   return lines;
+}
+
+function csvField(value: unknown): string {
+  const text = String(value);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 function save(lines: readonly string[], name: string): void {

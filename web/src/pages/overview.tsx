@@ -1,27 +1,26 @@
 import type { JSX } from 'preact';
-import { useMemo, useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import { linkTo } from '../data/address.ts';
 import {
   type ApiRequest,
-  csvOf,
   type Shown,
   type Snapshot,
   type Snapshots,
   type Status,
   snapshotsRequest,
   statusRequest,
-  type Top,
-  topRequest,
 } from '../data/api.ts';
-import { percentOf, percentOfShare, pixels, subtract } from '../data/decimal.ts';
-import { type Asked, useAnswer, useNow, usePaced } from '../data/hooks.ts';
+import { subtract } from '../data/decimal.ts';
+import { type Asked, useAnswer, useNow, usePacedHere } from '../data/hooks.ts';
 import { type Live, serviceState } from '../data/stream.ts';
 import { ageOf, POINTS_MAX, type Range, showSpan, showTime } from '../data/time.ts';
-import { AnswerCard, Answered, Card, Choice, Empty } from '../parts/card.tsx';
+import { Answered, Card, Empty } from '../parts/card.tsx';
 import { Chart } from '../parts/chart.tsx';
 import { ChartCard } from '../parts/chart-card.tsx';
-import { amountColumn, type Column, Pager, pageQuery, Table, usePages } from '../parts/table.tsx';
-import { Amount, Digest, Figure, Party, Time } from '../parts/values.tsx';
+import { SnapshotFigures, snapshotLink } from '../parts/snapshot-figures.tsx';
+import { Command } from '../parts/state.tsx';
+import { Amount, Figure, Time } from '../parts/values.tsx';
+import { GroupsCard, HoldersCard } from './holders.tsx';
 
 /** While a backlog is read there is a new snapshot every second: the chart and the holders follow less often. */
 const PACE_MS = 5_000;
@@ -38,73 +37,79 @@ interface OverviewProps extends FeedProps {
 }
 
 export function OverviewPage({ here, live, status, newest }: OverviewProps): JSX.Element {
-  const paced = usePaced(here, PACE_MS);
+  const paced = usePacedHere(here, PACE_MS);
   return (
     <div class="grid">
-      <NewestCard here={here} asked={newest} />
+      <SnapshotCard here={here} asked={newest} />
       <FeedCard live={live} status={status} />
       <SupplyCard here={paced} />
-      <HoldersCard here={paced} />
+      <GroupsCard here={paced} />
+      <HoldersCard here={paced} title="Largest holders" />
     </div>
   );
 }
 
-const SOURCES = `No source is configured. Restart the service with one, such as:
+/** What `serve` reads, a line each. */
+const SOURCES = [
+  'holdfast serve --scan https://scan.sv-1.example',
+  'holdfast serve --ledger-api https://participant.example --ledger-api-parties all --migration-id 0',
+  'holdfast serve --file history.ndjson',
+];
 
-holdfast serve --scan https://scan.sv-1.example
-holdfast serve --ledger-api https://participant.example --ledger-api-parties all
-holdfast serve --file history.ndjson`;
-
-/** The overview before the first snapshot, or for a migration without snapshots. */
-export function NoSnapshotsPage({ live, status, message }: FeedProps & { readonly message: string }): JSX.Element {
+/** Before the first snapshot, or for a migration without snapshots. */
+export function NoSnapshotsPage({
+  live,
+  status,
+  migration,
+}: FeedProps & { readonly migration?: string | undefined }): JSX.Element {
+  const isUnfed = serviceState(live, status.answer).isStored && status.answer?.source === null;
   return (
     <div class="grid">
-      <section class="card wide">
-        <Empty>
-          <p>
-            <b>{message}.</b>
-          </p>
-          <p>A snapshot is sealed when an update later than its time arrives. Then it appears here.</p>
-          {serviceState(live, status.answer).isStored && status.answer?.source === null && <pre>{SOURCES}</pre>}
-        </Empty>
+      <section class="card top-aligned">
+        {isUnfed ? (
+          <>
+            <h2>Nothing is read yet</h2>
+            <p>This service has no source, and its directory has no data. Start it with one of these:</p>
+            {SOURCES.map((line) => (
+              <Command key={line} text={line} />
+            ))}
+          </>
+        ) : (
+          <>
+            <h2>{migration === undefined ? 'No snapshot yet' : `No snapshot of migration ${migration}`}</h2>
+            <p>A snapshot is sealed when an update later than its time arrives. Then it appears here.</p>
+          </>
+        )}
       </section>
       <FeedCard live={live} status={status} />
     </div>
   );
 }
 
-function NewestCard({ here, asked }: { readonly here: Shown; readonly asked: Asked<Snapshots> }): JSX.Element {
+/** After as many periods without a snapshot the newest one is old. */
+const PERIODS_MAX = 3;
+
+function SnapshotCard({ here, asked }: { readonly here: Shown; readonly asked: Asked<Snapshots> }): JSX.Element {
   const now = useNow(AGE_INTERVAL_MS);
-  const { record_time, forced, owners, contracts, unlocked, locked, total, digest } = here.newest;
-  const lockedPercent = percentOf(locked, total);
+  const { record_time, forced } = here.snapshot;
+  const isOld = here.at === null && now - Date.parse(record_time) > PERIODS_MAX * here.periodMs;
   return (
     <Card
-      title="Newest snapshot"
+      title={here.at === null ? 'Newest snapshot' : 'Snapshot'}
       class="newest"
-      requests={[snapshotsRequest({ migration_id: here.migration, limit: 1 })]}
+      requests={[snapshotsRequest({ migration_id: here.migration, to: here.at ?? undefined, limit: 1 })]}
       aside={
         <span class="faint">
-          <Time of={record_time} /> · {ageOf(record_time, now)}
+          <a href={snapshotLink(here.migration, record_time)}>
+            <Time of={record_time} />
+          </a>{' '}
+          · <span class={isOld ? 'old' : ''}>{ageOf(record_time, now)}</span>
           {forced && ' · forced'}
         </span>
       }
     >
       {asked.error !== null && <p class="stale">Last refresh failed: {asked.error.message}</p>}
-      <dl class="figures">
-        <Figure name="Total supply" large amount={total} />
-        <Figure name="Unlocked" swatch="unlocked" amount={unlocked} />
-        <Figure name="Locked" swatch="locked" amount={locked}>
-          <span class="faint"> {lockedPercent} %</span>
-        </Figure>
-        <Figure name="Owners with coin" amount={String(owners)} />
-        <Figure name="Coin contracts" amount={String(contracts)} />
-        <Figure name="Digest" wide>
-          <Digest of={digest} />
-        </Figure>
-      </dl>
-      <div class="bar" role="img" aria-label={`${lockedPercent} % of the supply is locked`}>
-        <span class="bar-locked" style={{ width: `${pixels(lockedPercent)}%` }} />
-      </div>
+      <SnapshotFigures snapshot={here.snapshot} />
     </Card>
   );
 }
@@ -121,10 +126,9 @@ function FeedCard({ live, status }: FeedProps): JSX.Element {
 }
 
 function Feed({ live, status }: { readonly live: Live; readonly status: Status }): JSX.Element {
-  const { tone, text, reasons } = serviceState(live, status);
+  const { tone, text } = serviceState(live, status);
   const updates = live.status?.updates ?? status.counts?.updates;
   const letters = Object.entries(status.dead_letters).filter(([, count]) => count > 0);
-  const halted = live.status?.halted ?? null;
   const errors = status.source?.network?.errors_in_a_row ?? 0;
   return (
     <>
@@ -132,20 +136,6 @@ function Feed({ live, status }: { readonly live: Live; readonly status: Status }
         <span class="dot" aria-hidden="true" />
         {text}
       </p>
-      {halted !== null && (
-        <div class="note failure wrap" role="alert">
-          <p>
-            <b>{halted.reason}</b>
-          </p>
-          <p>{halted.location}</p>
-          {status.halted && <p>To continue: {status.halted.next}</p>}
-        </div>
-      )}
-      {[...(halted === null ? reasons : []), ...(live.status?.degraded ?? [])].map((line) => (
-        <p class="note warning wrap" key={line}>
-          {line}
-        </p>
-      ))}
       <dl class="facts">
         <Figure name="Source">{status.source?.name ?? 'none'}</Figure>
         {errors > 0 && <Figure name="Consecutive errors">{String(errors)}</Figure>}
@@ -174,10 +164,10 @@ function SupplyCard({ here }: { readonly here: Shown }): JSX.Element {
       paged
       others={(range) => endsOf(here, range)}
     >
-      {({ snapshots }, { range, zoom }) => (
+      {({ snapshots }, range) => (
         <>
           <SupplyChange here={here} range={range} />
-          <Supply snapshots={snapshots} end={range.to === here.newest.record_time ? here.newest : null} zoom={zoom} />
+          <Supply snapshots={snapshots} end={range.to === here.newest.record_time ? here.newest : null} at={here.at} />
         </>
       )}
     </ChartCard>
@@ -188,10 +178,10 @@ interface SupplyProps {
   readonly snapshots: readonly Snapshot[];
   /** The newest snapshot, if the range ends there: it may lie between two steps. */
   readonly end: Snapshot | null;
-  readonly zoom: (from: string, to: string) => void;
+  readonly at: string | null;
 }
 
-function Supply({ snapshots, end, zoom }: SupplyProps): JSX.Element {
+function Supply({ snapshots, end, at }: SupplyProps): JSX.Element {
   const points = useMemo(() => {
     const isIncluded = end === null || snapshots.at(-1)?.record_time === end.record_time;
     return (isIncluded ? snapshots : [...snapshots, end]).map((snapshot) => ({
@@ -202,7 +192,7 @@ function Supply({ snapshots, end, zoom }: SupplyProps): JSX.Element {
     }));
   }, [snapshots, end]);
   if (points.length === 0) return <Empty>No snapshot of this step lies in this range.</Empty>;
-  return <Chart name="Supply over time" points={points} zoom={zoom} />;
+  return <Chart name="Supply over time" points={points} at={at} />;
 }
 
 /** The requests for the newest snapshots at or before the two ends of a range. */
@@ -221,72 +211,12 @@ function SupplyChange({ here, range }: { readonly here: Shown; readonly range: R
     <p class="change faint" aria-busy={start.busy || end.busy}>
       {first && last ? (
         <>
-          <Amount of={subtract(last.total, first.total)} signed /> from <Time of={first.record_time} /> to{' '}
+          <Amount of={subtract(last.total, first.total)} gain /> from <Time of={first.record_time} /> to{' '}
           <Time of={last.record_time} />
         </>
       ) : (
         (error?.message ?? (start.answer && !first && `No snapshot at or before ${showTime(range.from)} UTC.`))
       )}
     </p>
-  );
-}
-
-type Holder = Top['owners'][number];
-
-const PAGE = 10;
-const ORDERS = { total: 'Total', unlocked: 'Unlocked', locked: 'Locked' } as const;
-
-function HoldersCard({ here }: { readonly here: Shown }): JSX.Element {
-  const [by, setBy] = useState<keyof typeof ORDERS>('total');
-  const pages = usePages(by);
-  // A later page stays at the snapshot of the first, which its token names.
-  const first = { migration_id: here.migration, record_time: here.newest.record_time, by };
-  return (
-    <AnswerCard
-      title="Largest holders"
-      request={topRequest(pageQuery(pages, first, PAGE))}
-      csv={csvOf(topRequest(first), true)}
-      aside={<Choice label="Order by" of={ORDERS} value={by} choose={setBy} />}
-      lines={PAGE}
-    >
-      {({ record_time, owners, owners_total, next_page_token }) => (
-        <>
-          <Table
-            caption={`The largest holders, by ${ORDERS[by].toLowerCase()}`}
-            columns={holderColumns(here.migration)}
-            rows={owners}
-            keyOf={({ party_id }) => party_id}
-            empty="No owner has coin at this snapshot."
-          />
-          <Pager
-            pages={pages}
-            next={next_page_token}
-            note={`· ${owners_total} owners with coin at ${showTime(record_time)} UTC`}
-          />
-        </>
-      )}
-    </AnswerCard>
-  );
-}
-
-function holderColumns(migration: string): readonly Column<Holder>[] {
-  return [
-    { name: 'Rank', cell: ({ rank }) => rank },
-    { name: 'Owner', cell: ({ party_id }) => <Party id={party_id} migration={migration} /> },
-    amountColumn('Unlocked', ({ unlocked }) => unlocked),
-    amountColumn('Locked', ({ locked }) => locked),
-    amountColumn('Total', ({ total }) => total),
-    { name: 'Share of supply', number: true, cell: ({ share }) => <Share of={percentOfShare(share)} /> },
-  ];
-}
-
-function Share({ of }: { readonly of: string }): JSX.Element {
-  return (
-    <span class="share">
-      {of} %
-      <span class="share-bar" aria-hidden="true">
-        <span style={{ width: `${pixels(of)}%` }} />
-      </span>
-    </span>
   );
 }

@@ -1,27 +1,30 @@
-import type { ComponentChildren, JSX } from 'preact';
-import { useMemo, useState } from 'preact/hooks';
-import { goTo, ownerLink, useAddress } from '../data/address.ts';
+import type { JSX } from 'preact';
+import { useEffect, useMemo } from 'preact/hooks';
+import { changeQuery, useAddress } from '../data/address.ts';
 import {
-  type Changes,
   changesRequest,
-  csvOf,
   feesRequest,
   type History,
   type Holding,
   historyRequest,
+  locksRequest,
   type Shown,
   type SummaryV0,
+  topRequest,
   totalsRequest,
 } from '../data/api.ts';
-import { type Asked, useAnswer, usePaced } from '../data/hooks.ts';
+import { percentOfShare, subtract } from '../data/decimal.ts';
+import { type Asked, useAnswer, usePaced, usePacedHere, useTyped } from '../data/hooks.ts';
+import { useLabels } from '../data/labels.ts';
 import type { Live } from '../data/stream.ts';
-import { fieldOf, showTime, timeOfField } from '../data/time.ts';
-import { AnswerCard, Answered, Card, Empty } from '../parts/card.tsx';
+import { instant, showTime } from '../data/time.ts';
+import { Answered, Card, Empty } from '../parts/card.tsx';
 import { Chart } from '../parts/chart.tsx';
 import { ChartCard } from '../parts/chart-card.tsx';
-import { amountColumn, type Column, Pager, pageQuery, Table, usePages } from '../parts/table.tsx';
-import { CopyButton, Figure, partyParts, Time } from '../parts/values.tsx';
+import { Amount, CopyButton, Figure, partyParts, Time } from '../parts/values.tsx';
+import { rememberOwner } from '../search.tsx';
 import { ContractsCard } from './contracts.tsx';
+import { LocksCard, MovementsCard, StatementCard } from './owner-tables.tsx';
 
 const PACE_MS = 2_000;
 const NONE = '0.0000000000';
@@ -32,20 +35,19 @@ interface OwnerProps {
   readonly live: Live;
 }
 
-/** The holdings of one party. The address names the snapshot and the round, so that a link shows the same. */
+/** The statement of one party. */
 export function OwnerPage({ party, here, live }: OwnerProps): JSX.Element {
-  const { query } = useAddress();
-  const at = query.get('at');
-  const round = query.get('round') ?? undefined;
-  const shown = usePaced(here, PACE_MS);
-  const holding = { migration: shown.migration, time: at ?? shown.newest.record_time, party };
+  const shown = usePacedHere(here, PACE_MS);
+  const holding = { migration: shown.migration, time: shown.at ?? shown.newest.record_time, party };
   const changed = usePaced(live.ownerChange, PACE_MS);
   const { name, fingerprint } = partyParts(party);
+  const label = useLabels()[party];
+  useEffect(() => rememberOwner(party), [party]);
   return (
     <>
       <div class="party-head">
         <p class="party-name" aria-hidden="true">
-          {name}
+          {label?.name ?? name} {label?.group !== undefined && <span class="tag">{label.group}</span>}
         </p>
         <p class="party-id">
           <code>
@@ -53,17 +55,14 @@ export function OwnerPage({ party, here, live }: OwnerProps): JSX.Element {
             {fingerprint === '' ? '' : '::'}
             {fingerprint}
           </code>
-          <CopyButton text={party} what="the party id" />
+          <CopyButton text={party} what="the party id" icon />
         </p>
       </div>
       <div class="grid">
         <TotalsCard
           holding={holding}
-          round={round}
-          title={at === null ? 'Holdings now' : `Holdings at ${showTime(at)} UTC`}
-        >
-          <TimeForm key={`${at} ${round}`} {...{ party, at, round, here }} />
-        </TotalsCard>
+          title={shown.at === null ? 'Holdings now' : `Holdings at ${showTime(shown.at)} UTC`}
+        />
         <ChartCard
           title="Balance over time"
           here={shown}
@@ -71,83 +70,41 @@ export function OwnerPage({ party, here, live }: OwnerProps): JSX.Element {
           paged={false}
           refresh={changed}
         >
-          {(history, { zoom }) => <Balance history={history} zoom={zoom} />}
+          {(history) => <Balance history={history} at={shown.at} />}
         </ChartCard>
-        <ChangesCard party={party} migration={shown.migration} changed={changed} />
-        <ContractsCard holding={holding} isChosen={at !== null} />
+        <MovementsCard {...{ party, changed }} here={shown} />
+        <LocksCard {...{ party }} here={shown} />
+        <StatementCard {...{ party, changed }} migration={shown.migration} />
+        <ContractsCard holding={holding} />
       </div>
     </>
   );
 }
 
-interface TimeFormProps {
-  readonly party: string;
-  readonly at: string | null;
-  readonly round: string | undefined;
-  readonly here: Shown;
-}
+const DAY_MS = 86_400_000;
+const SPANS = { '24 h': 1, '7 d': 7, '30 d': 30 } as const;
 
-/** Chooses the snapshot and the round; if empty, the newest snapshot and the lowest open round. */
-function TimeForm({ party, at, round, here }: TimeFormProps): JSX.Element {
-  const [time, setTime] = useState(at === null ? '' : fieldOf(at));
-  const [asOf, setAsOf] = useState(round ?? '');
-  const show = (query: { at?: string | undefined; round?: string | undefined }): void =>
-    goTo(ownerLink(party, { migration: here.migration, ...query }));
-  return (
-    <form
-      class="moment"
-      onSubmit={(event) => {
-        event.preventDefault();
-        show({ at: time === '' ? undefined : timeOfField(time), round: asOf === '' ? undefined : asOf });
-      }}
-    >
-      <label>
-        <span>At (UTC)</span>
-        <input
-          type="datetime-local"
-          step="1"
-          value={time}
-          max={fieldOf(here.newest.record_time)}
-          onInput={({ currentTarget }) => setTime(currentTarget.value)}
-        />
-      </label>
-      <label>
-        <span>Fees as of round</span>
-        <input
-          type="text"
-          inputMode="numeric"
-          pattern="-?[0-9]{1,19}"
-          title="A whole number"
-          placeholder="lowest open"
-          value={asOf}
-          onInput={({ currentTarget }) => setAsOf(currentTarget.value.trim())}
-        />
-      </label>
-      <button type="submit" class="tool main">
-        Show
-      </button>
-      {(at !== null || round !== undefined) && (
-        <button type="button" class="tool" onClick={() => show({})}>
-          Now
-        </button>
-      )}
-    </form>
-  );
-}
-
-interface TotalsProps {
-  readonly title: string;
-  readonly holding: Holding;
-  readonly round: string | undefined;
-  readonly children: ComponentChildren;
-}
-
-/** Totals and fees at a snapshot. Totals need no round, and are shown even if no round is known for the fees. */
-function TotalsCard({ title, holding, round, children }: TotalsProps): JSX.Element {
+/** Totals, what is worth knowing of them, and fees. Totals need no round, and are shown even if no round is known for the fees. */
+function TotalsCard({ title, holding }: { readonly title: string; readonly holding: Holding }): JSX.Element {
+  const { migration, time, party } = holding;
+  const { query } = useAddress();
+  const round = query.get('round') ?? undefined;
+  const at = { migration_id: migration, record_time: time };
   const [ofTotals, ofFees] = [totalsRequest(holding), feesRequest(holding, round)];
+  const ofRank = topRequest({ ...at, contains: party, limit: 1 });
+  const ofFirst = changesRequest(party, { migration_id: migration, order: 'asc', limit: 1 });
+  const ofLocks = locksRequest(party, { ...at, limit: 100 });
   const [totals, fees] = [useAnswer(ofTotals), useAnswer(ofFees)];
+  const rank = useAnswer(ofRank).answer?.owners.find(({ party_id }) => party_id === party);
+  const first = useAnswer(ofFirst).answer?.changes[0];
+  const unlock = useAnswer(ofLocks).answer?.locks.find(({ expired, expires_at }) => !expired && expires_at !== null);
   return (
-    <Card title={title} class="wide" requests={[ofTotals, ofFees]} busy={totals.busy || fees.busy} aside={children}>
+    <Card
+      title={title}
+      class="wide"
+      requests={[ofTotals, ofRank, ofFirst, ofLocks, ofFees]}
+      busy={totals.busy || fees.busy}
+    >
       <Answered asked={totals} lines={4}>
         {({ record_time, summaries: [summary] }) => {
           const total = summary?.total_coin_holdings ?? NONE;
@@ -157,45 +114,116 @@ function TotalsCard({ title, holding, round, children }: TotalsProps): JSX.Eleme
                 Snapshot of <Time of={record_time} />
               </p>
               {total === NONE && <p class="note">This party has no coin at this snapshot.</p>}
-              <dl class="figures">
+              <dl class="figures strip">
                 <Figure name="Total" large amount={total} />
                 <Figure name="Unlocked" swatch="unlocked" amount={summary?.total_unlocked_coin ?? NONE} />
                 <Figure name="Locked" swatch="locked" amount={summary?.total_locked_coin ?? NONE} />
+                <Figure name="Rank">{rank === undefined ? '–' : `# ${rank.rank}`}</Figure>
+                <Figure name="Share of supply">
+                  {rank === undefined ? '–' : <span title={rank.share}>{percentOfShare(rank.share)} %</span>}
+                </Figure>
+                {Object.entries(SPANS).map(([span, days]) => (
+                  <ChangeFigure
+                    key={span}
+                    span={span}
+                    days={days}
+                    holding={{ ...holding, time: record_time }}
+                    total={total}
+                    first={first?.record_time}
+                  />
+                ))}
+                <Figure name="First seen">{first === undefined ? '–' : <Time of={first.record_time} />}</Figure>
+                <Figure name="Next unlock">
+                  {unlock === undefined ? (
+                    'none'
+                  ) : (
+                    <>
+                      <Time of={unlock.expires_at!} /> <Amount of={unlock.amount} />
+                    </>
+                  )}
+                </Figure>
               </dl>
             </>
           );
         }}
       </Answered>
-      <Fees asked={fees} />
+      <Fees asked={fees} round={round} />
     </Card>
   );
 }
 
-function Fees({ asked }: { readonly asked: Asked<SummaryV0> }): JSX.Element {
-  if (asked.error !== null && !asked.error.isTemporary) return <p class="note">No fees: {asked.error.message}</p>;
+interface ChangeProps {
+  readonly span: string;
+  readonly days: number;
+  readonly holding: Holding;
+  readonly total: string;
+  /** The time of the first snapshot in which the party had coin; before it there may be no snapshot to compare with. */
+  readonly first: string | undefined;
+}
+
+/** The change of the total since the newest snapshot at or before a time. */
+function ChangeFigure({ span, days, holding, total, first }: ChangeProps): JSX.Element {
+  const since = instant(Date.parse(holding.time) - days * DAY_MS);
+  const isKnown = first !== undefined && Date.parse(since) >= Date.parse(first);
+  const { answer, error } = useAnswer(isKnown ? totalsRequest({ ...holding, time: since }) : null);
+  const before = isKnown && error === null ? answer?.summaries[0]?.total_coin_holdings : undefined;
   return (
-    <Answered asked={asked} lines={2}>
-      {({ computed_as_of_round, summaries: [summary] }) => (
-        <>
-          <h3>Holding fees as of round {String(computed_as_of_round)}</h3>
-          <dl class="figures small">
-            <Figure name="On unlocked" amount={summary?.accumulated_holding_fees_unlocked ?? NONE} />
-            <Figure name="On locked" amount={summary?.accumulated_holding_fees_locked ?? NONE} />
-            <Figure name="Total fees" amount={summary?.accumulated_holding_fees_total ?? NONE} />
-            <Figure name="Available (unlocked minus its fees)" amount={summary?.total_available_coin ?? NONE} />
-          </dl>
-        </>
+    <Figure name={`Change in ${span}`}>
+      {before === undefined ? (
+        <span title={error?.message}>–</span>
+      ) : (
+        <span title={`since ${showTime(answer!.record_time)} UTC`}>
+          <Amount of={subtract(total, before)} gain />
+        </span>
       )}
-    </Answered>
+    </Figure>
   );
 }
 
-interface BalanceProps {
-  readonly history: History;
-  readonly zoom: (from: string, to: string) => void;
+function Fees({ asked, round }: { readonly asked: Asked<SummaryV0>; readonly round: string | undefined }): JSX.Element {
+  const [typed, type] = useTyped(round ?? '');
+  return (
+    <>
+      <div class="fees">
+        <h3>Holding fees {asked.answer && `as of round ${asked.answer.computed_as_of_round}`}</h3>
+        <form class="moment" onSubmit={(event) => event.preventDefault()}>
+          <label>
+            <span>As of round</span>
+            <input
+              type="text"
+              inputMode="numeric"
+              pattern="-?[0-9]{1,19}"
+              title="A whole number"
+              placeholder="lowest open"
+              size={12}
+              value={typed}
+              onInput={({ currentTarget }) => type(currentTarget.value)}
+              onChange={({ currentTarget }) =>
+                currentTarget.reportValidity() && changeQuery({ round: currentTarget.value.trim() || undefined })
+              }
+            />
+          </label>
+        </form>
+      </div>
+      {asked.error !== null && !asked.error.isTemporary ? (
+        <p class="note">No fees: {asked.error.message}</p>
+      ) : (
+        <Answered asked={asked} lines={2}>
+          {({ summaries: [summary] }) => (
+            <dl class="figures small">
+              <Figure name="On unlocked" amount={summary?.accumulated_holding_fees_unlocked ?? NONE} />
+              <Figure name="On locked" amount={summary?.accumulated_holding_fees_locked ?? NONE} />
+              <Figure name="Total fees" amount={summary?.accumulated_holding_fees_total ?? NONE} />
+              <Figure name="Available (unlocked minus its fees)" amount={summary?.total_available_coin ?? NONE} />
+            </dl>
+          )}
+        </Answered>
+      )}
+    </>
+  );
 }
 
-function Balance({ history, zoom }: BalanceProps): JSX.Element {
+function Balance({ history, at }: { readonly history: History; readonly at: string | null }): JSX.Element {
   const points = useMemo(
     () =>
       history.points.map((point) => ({
@@ -209,50 +237,5 @@ function Balance({ history, zoom }: BalanceProps): JSX.Element {
   if (points.length === 0) return <Empty>No snapshot lies in this range.</Empty>;
   if (history.points.every(({ contracts }) => contracts === 0))
     return <Empty>This party had no coin at any of these {points.length} snapshots.</Empty>;
-  return <Chart name="Balance over time" points={points} zoom={zoom} />;
-}
-
-const CHANGE_PAGE = 10;
-
-const CHANGE_COLUMNS: readonly Column<Changes['changes'][number]>[] = [
-  { name: 'Snapshot', cell: ({ record_time }) => <Time of={record_time} /> },
-  amountColumn('Unlocked change', ({ change_unlocked }) => change_unlocked, true),
-  amountColumn('Locked change', ({ change_locked }) => change_locked, true),
-  amountColumn('Unlocked', ({ unlocked }) => unlocked),
-  amountColumn('Locked', ({ locked }) => locked),
-  amountColumn('Contracts', ({ contracts }) => contracts),
-];
-
-interface ChangesProps {
-  readonly party: string;
-  readonly migration: string;
-  readonly changed: string | null;
-}
-
-/** The snapshots at which the holdings of the party changed, newest first. */
-function ChangesCard({ party, migration, changed }: ChangesProps): JSX.Element {
-  const pages = usePages('changes');
-  const first = { migration_id: migration };
-  return (
-    <AnswerCard
-      title="Changes"
-      request={changesRequest(party, pageQuery(pages, first, CHANGE_PAGE))}
-      refresh={changed}
-      csv={csvOf(changesRequest(party, first), true)}
-      lines={CHANGE_PAGE}
-    >
-      {({ changes, next_page_token }) => (
-        <>
-          <Table
-            caption="Changes of the balance"
-            columns={CHANGE_COLUMNS}
-            rows={changes}
-            keyOf={(row) => row.record_time}
-            empty={`This party never had coin in migration ${migration}.`}
-          />
-          <Pager pages={pages} next={next_page_token} />
-        </>
-      )}
-    </AnswerCard>
-  );
+  return <Chart name="Balance over time" points={points} at={at} />;
 }

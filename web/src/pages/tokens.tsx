@@ -1,6 +1,6 @@
 import type { JSX } from 'preact';
 import { useMemo } from 'preact/hooks';
-import { linkTo, type Query, useAddress } from '../data/address.ts';
+import { pageLink, type Query, useAddress } from '../data/address.ts';
 import {
   type AnswerRow,
   csvOf,
@@ -14,12 +14,12 @@ import {
   topRequest,
 } from '../data/api.ts';
 import { percentOfShare } from '../data/decimal.ts';
-import { usePaced } from '../data/hooks.ts';
+import { usePacedHere } from '../data/hooks.ts';
 import { showTime } from '../data/time.ts';
 import { AnswerCard, Empty } from '../parts/card.tsx';
 import { Chart } from '../parts/chart.tsx';
 import { ChartCard } from '../parts/chart-card.tsx';
-import { amountColumn, type Column, Pager, pageQuery, Table, usePages } from '../parts/table.tsx';
+import { amountColumn, type Column, changeColumn, Pager, pageQuery, Table, usePages } from '../parts/table.tsx';
 import { partyParts, Time } from '../parts/values.tsx';
 
 type Instrument = AnswerRow<Instruments['instruments']>;
@@ -30,13 +30,12 @@ interface Chosen {
   readonly instrument_id: string;
 }
 
-const PAGE = 10;
 const PACE_MS = 5_000;
 
 /** All instruments; of the one that the address names the largest holders, and of one of those what moved. */
 export function TokensPage({ here }: { readonly here: Shown }): JSX.Element {
   const { query } = useAddress();
-  const shown = usePaced(here, PACE_MS);
+  const shown = usePacedHere(here, PACE_MS);
   const [admin, id, owner] = ['instrument_admin', 'instrument_id', 'owner'].map((name) => query.get(name));
   const chosen = admin != null && id != null ? { instrument_admin: admin, instrument_id: id } : null;
   return (
@@ -50,8 +49,7 @@ export function TokensPage({ here }: { readonly here: Shown }): JSX.Element {
   );
 }
 
-const tokenLink = (here: Shown, chosen: Chosen, more: Query = {}): string =>
-  linkTo('tokens', { migration: here.migration, ...chosen, ...more });
+const tokenLink = (chosen: Chosen, more: Query = {}): string => pageLink('tokens', { ...chosen, ...more });
 
 /** An id may be any text, in any direction. */
 function Name({ id }: { readonly id: string }): JSX.Element {
@@ -59,21 +57,22 @@ function Name({ id }: { readonly id: string }): JSX.Element {
 }
 
 function InstrumentsCard({ here }: { readonly here: Shown }): JSX.Element {
-  const pages = usePages('instruments');
-  const first = { migration_id: here.migration, record_time: here.newest.record_time };
+  const pages = usePages('list');
+  const first = { migration_id: here.migration, record_time: here.snapshot.record_time };
   const columns: readonly Column<Instrument>[] = [
     {
       name: 'Instrument',
       cell: ({ admin, id }) => (
-        <a href={tokenLink(here, { instrument_admin: admin, instrument_id: id })} title={admin}>
+        <a href={tokenLink({ instrument_admin: admin, instrument_id: id })} title={admin}>
           <Name id={id} />
         </a>
       ),
+      narrow: 'head',
     },
     { name: 'Admin', cell: ({ admin }) => <span title={admin}>{partyParts(admin).name}</span> },
     amountColumn('Unlocked', ({ unlocked }) => unlocked),
     amountColumn('Locked', ({ locked }) => locked),
-    amountColumn('Total', ({ total }) => total),
+    amountColumn('Total', ({ total }) => total, { narrow: 'value' }),
     { name: 'Total of', cell: ({ scope }) => (scope === 'network' ? 'the supply' : 'followed owners') },
     amountColumn('Owners', ({ owners }) => owners),
     amountColumn('Contracts', ({ contracts }) => contracts),
@@ -81,9 +80,9 @@ function InstrumentsCard({ here }: { readonly here: Shown }): JSX.Element {
   return (
     <AnswerCard
       title="Instruments"
-      request={instrumentsRequest(pageQuery(pages, first, PAGE))}
+      request={instrumentsRequest(pageQuery(pages, first))}
       csv={csvOf(instrumentsRequest(first), true)}
-      lines={PAGE}
+      lines={pages.size}
     >
       {({ instruments, record_time, next_page_token }) => (
         <>
@@ -94,7 +93,12 @@ function InstrumentsCard({ here }: { readonly here: Shown }): JSX.Element {
             keyOf={({ admin, id }) => JSON.stringify([admin, id])}
             empty="Nothing was held at this snapshot or before."
           />
-          <Pager pages={pages} next={next_page_token} note={`· at ${showTime(record_time)} UTC`} />
+          <Pager
+            pages={pages}
+            next={next_page_token}
+            count={instruments.length}
+            what={`instruments at ${showTime(record_time)} UTC`}
+          />
         </>
       )}
     </AnswerCard>
@@ -105,28 +109,29 @@ type Holder = AnswerRow<Top['owners']>;
 
 function HoldersCard({ here, chosen }: { readonly here: Shown; readonly chosen: Chosen }): JSX.Element {
   const pages = usePages('holders');
-  const first = { migration_id: here.migration, record_time: here.newest.record_time, ...chosen };
+  const first = { migration_id: here.migration, record_time: here.snapshot.record_time, ...chosen };
   const columns: readonly Column<Holder>[] = [
-    { name: 'Rank', cell: ({ rank }) => rank },
+    { name: 'Rank', cell: ({ rank }) => rank, number: true, narrow: 'sub' },
     {
       name: 'Owner',
       cell: ({ party_id }) => (
-        <a href={tokenLink(here, chosen, { owner: party_id })} title={party_id}>
+        <a href={tokenLink(chosen, { owner: party_id })} title={party_id}>
           {partyParts(party_id).name}
         </a>
       ),
+      narrow: 'head',
     },
     amountColumn('Unlocked', ({ unlocked }) => unlocked),
     amountColumn('Locked', ({ locked }) => locked),
-    amountColumn('Total', ({ total }) => total),
+    amountColumn('Total', ({ total }) => total, { narrow: 'value' }),
     { name: 'Share of the total', number: true, cell: ({ share }) => `${percentOfShare(share)} %` },
   ];
   return (
     <AnswerCard
       title={`Largest holders of ${chosen.instrument_id}`}
-      request={topRequest(pageQuery(pages, first, PAGE))}
+      request={topRequest(pageQuery(pages, first))}
       csv={csvOf(topRequest(first), true)}
-      lines={PAGE}
+      lines={pages.size}
     >
       {({ owners, owners_total, next_page_token }) => (
         <>
@@ -137,7 +142,7 @@ function HoldersCard({ here, chosen }: { readonly here: Shown; readonly chosen: 
             keyOf={({ party_id }) => party_id}
             empty="No owner has any at this snapshot."
           />
-          <Pager pages={pages} next={next_page_token} note={`· ${owners_total} owners`} />
+          <Pager pages={pages} next={next_page_token} count={owners.length} total={owners_total} what="owners" />
         </>
       )}
     </AnswerCard>
@@ -149,8 +154,8 @@ type Movement = AnswerRow<Movements['movements']>;
 const MOVEMENT_COLUMNS: readonly Column<Movement>[] = [
   { name: 'Time', cell: ({ record_time }) => <Time of={record_time} /> },
   { name: 'Kind', cell: ({ kind }) => kind },
-  amountColumn('Change', ({ change_total }) => change_total, true),
-  amountColumn('Locked change', ({ change_locked }) => change_locked, true),
+  changeColumn('Change', ({ change_total }) => change_total, { gain: true, narrow: 'value' }),
+  changeColumn('Locked change', ({ change_locked }) => change_locked),
   amountColumn('Total', ({ total }) => total),
   {
     name: 'Account',
@@ -178,13 +183,13 @@ function OwnerCards({ here, chosen, owner }: OwnerProps): JSX.Element {
         ask={(range) => historyRequest(owner, { ...range, ...chosen })}
         paged={false}
       >
-        {({ points }, { zoom }) => <Balance points={points} zoom={zoom} />}
+        {({ points }) => <Balance points={points} at={here.at} />}
       </ChartCard>
       <AnswerCard
         title={`Movements of ${name}`}
-        request={movementsRequest(owner, pageQuery(pages, first, PAGE))}
+        request={movementsRequest(owner, pageQuery(pages, first))}
         csv={csvOf(movementsRequest(owner, first), true)}
-        lines={PAGE}
+        lines={pages.size}
       >
         {({ movements, next_page_token }) => (
           <>
@@ -195,7 +200,7 @@ function OwnerCards({ here, chosen, owner }: OwnerProps): JSX.Element {
               keyOf={(row) => JSON.stringify([row.update_id, row.provider, row.account_id])}
               empty="Nothing of this instrument moved."
             />
-            <Pager pages={pages} next={next_page_token} />
+            <Pager pages={pages} next={next_page_token} count={movements.length} what="movements" />
           </>
         )}
       </AnswerCard>
@@ -205,14 +210,8 @@ function OwnerCards({ here, chosen, owner }: OwnerProps): JSX.Element {
 
 type Point = Readonly<Record<'record_time' | 'unlocked' | 'locked' | 'total', string>>;
 
-function Balance({
-  points,
-  zoom,
-}: {
-  readonly points: readonly Point[];
-  readonly zoom: (from: string, to: string) => void;
-}): JSX.Element {
+function Balance({ points, at }: { readonly points: readonly Point[]; readonly at: string | null }): JSX.Element {
   const drawn = useMemo(() => points.map(({ record_time: time, ...amounts }) => ({ time, ...amounts })), [points]);
   if (drawn.length === 0) return <Empty>No snapshot lies in this range.</Empty>;
-  return <Chart name="Balance over time" points={drawn} zoom={zoom} />;
+  return <Chart name="Balance over time" points={drawn} at={at} />;
 }

@@ -1,12 +1,14 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useId, useState } from 'preact/hooks';
-import { type ApiRequest, curlOf } from '../data/api.ts';
+import { type ApiRequest, COMMANDS } from '../data/api.ts';
 import { type Asked, useAnswer } from '../data/hooks.ts';
-import { CopyButton } from './values.tsx';
+import { CopyButton, Icon } from './values.tsx';
 
 interface Head {
   readonly title: string;
   readonly csv?: ApiRequest<unknown> | null;
+  /** Another way to save the rows. */
+  readonly saved?: ComponentChildren;
   /** Controls beside the heading. */
   readonly aside?: ComponentChildren;
 }
@@ -18,41 +20,63 @@ interface CardProps extends Head {
   readonly children: ComponentChildren;
 }
 
+const LANGUAGES = { curl: 'curl', JavaScript: 'JavaScript', Python: 'Python' } as const;
+
 /** A part of a page with its heading, its requests as curl commands, and its rows as CSV. */
-export function Card({ title, requests, csv, aside, busy = false, class: own = '', children }: CardProps): JSX.Element {
+export function Card({
+  title,
+  requests,
+  csv,
+  saved,
+  aside,
+  busy = false,
+  class: own = '',
+  children,
+}: CardProps): JSX.Element {
   const id = useId();
   const [open, setOpen] = useState(false);
-  const commands = requests.filter((request) => request !== null).map(curlOf);
+  const [language, setLanguage] = useState<keyof typeof COMMANDS>('curl');
+  const asked = requests.filter((request) => request !== null);
   return (
     <section class={`card ${own}`} aria-labelledby={id} aria-busy={busy}>
       <header class="card-head">
         <h2 id={id}>{title}</h2>
         <div class="card-tools">
           {aside}
-          {csv && (
-            <a class="tool" href={csv.url} download>
-              CSV
-            </a>
-          )}
           <button
             type="button"
-            class="tool"
+            class="icon"
+            title="Export"
             aria-expanded={open}
             aria-controls={`${id}-requests`}
             onClick={() => setOpen(!open)}
           >
-            curl<span class="hidden">: the requests of “{title}”</span>
+            <Icon of="more" />
+            <span class="hidden">Export “{title}”</span>
           </button>
         </div>
       </header>
       <div id={`${id}-requests`} class="requests" hidden={!open}>
-        {open &&
-          commands.map((command) => (
-            <div class="command" key={command}>
-              <code>{command}</code>
-              <CopyButton text={command} what="the command" />
+        {open && (
+          <>
+            <div class="card-tools">
+              {csv && (
+                <a class="tool" href={csv.url} download>
+                  CSV
+                </a>
+              )}
+              {saved}
+              <CopyButton text={location.href} what="the link to this page" label="Copy link" />
+              <Choice label="Language" of={LANGUAGES} value={language} choose={setLanguage} />
             </div>
-          ))}
+            {asked.map(COMMANDS[language]).map((command) => (
+              <div class="command" key={command}>
+                <code>{command}</code>
+                <CopyButton text={command} what="the command" />
+              </div>
+            ))}
+          </>
+        )}
       </div>
       {children}
     </section>
@@ -66,6 +90,7 @@ interface AnswerCardProps<Answer> extends Head {
   readonly others?: readonly ApiRequest<unknown>[] | undefined;
   /** When it changes, the request is sent again. */
   readonly refresh?: unknown;
+  readonly class?: string;
   /** About the height of the answer. */
   readonly lines: number;
   readonly children: (answer: Answer) => ComponentChildren;
@@ -73,10 +98,10 @@ interface AnswerCardProps<Answer> extends Head {
 
 /** A wide card that shows the answer to one request. */
 export function AnswerCard<Answer>(props: AnswerCardProps<Answer>): JSX.Element {
-  const { request, others = [], refresh, lines, children, ...head } = props;
+  const { request, others = [], refresh, lines, children, class: own = 'wide', ...head } = props;
   const asked = useAnswer(request, refresh);
   return (
-    <Card {...head} class="wide" requests={[request, ...others]} busy={asked.busy}>
+    <Card {...head} class={own} requests={[request, ...others]} busy={asked.busy}>
       <Answered asked={asked} lines={lines}>
         {children}
       </Answered>
@@ -88,11 +113,13 @@ interface AnsweredProps<Answer> {
   readonly asked: Asked<Answer>;
   /** About the height of the answer, so that the page does not jump. */
   readonly lines: number;
+  /** As many cards around the placeholders, where the answer has its own. */
+  readonly cards?: number;
   readonly children: (answer: Answer) => ComponentChildren;
 }
 
 /** The answer, or placeholders while it is loaded, or the error. */
-export function Answered<Answer>({ asked, lines, children }: AnsweredProps<Answer>): JSX.Element {
+export function Answered<Answer>({ asked, lines, cards = 0, children }: AnsweredProps<Answer>): JSX.Element {
   const { answer, error, retry } = asked;
   if (answer !== null)
     return (
@@ -110,11 +137,21 @@ export function Answered<Answer>({ asked, lines, children }: AnsweredProps<Answe
         </button>
       </div>
     );
-  return (
-    <div class="loading" role="status">
-      <span class="hidden">Loading</span>
+  const bones = (
+    <div class="loading">
       {Array.from({ length: lines }, (_, line) => (
         <span class="bone" key={line} />
+      ))}
+    </div>
+  );
+  return (
+    <div role="status" class={cards > 0 ? 'grid' : ''}>
+      <span class="hidden">Loading</span>
+      {cards === 0 && bones}
+      {Array.from({ length: cards }, (_, card) => (
+        <div class={`card ${card > 1 ? 'wide' : ''}`} key={card}>
+          {bones}
+        </div>
       ))}
     </div>
   );

@@ -1,20 +1,17 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { useCallback, useState } from 'preact/hooks';
-import type { Query } from '../data/address.ts';
+import { useState } from 'preact/hooks';
+import { changeQuery, type Query, showRange, useAddress } from '../data/address.ts';
 import { type ApiRequest, csvOf, type Shown, snapshotsRequest } from '../data/api.ts';
 import { useAnswer } from '../data/hooks.ts';
-import { fieldOf, type Range, SPANS, type Span, startOf, stepsFor, timeOfField } from '../data/time.ts';
+import { type Range, SPANS, type Span, startOf, stepsFor } from '../data/time.ts';
 import { AnswerCard, Choice } from './card.tsx';
-
-/** The range that the user chose. */
-interface Chosen {
-  readonly span: Span | Range;
-  /** Null: the smallest step that fits. */
-  readonly every: string | null;
-}
+import { AXES, axisOf } from './chart.tsx';
+import { TimeField } from './time-field.tsx';
 
 /** The range that is shown. */
 interface ChartRange extends Range {
+  /** Null if the ends were chosen. */
+  readonly span: Span | null;
   /** The time between two points, and the steps to choose from. */
   readonly every: string;
   readonly steps: readonly string[];
@@ -29,18 +26,15 @@ interface Props<Answer> {
   readonly refresh?: unknown;
   /** Further requests of a range, shown as curl commands. */
   readonly others?: (range: Range) => readonly ApiRequest<unknown>[];
-  readonly children: (answer: Answer, shown: { readonly range: Range; readonly zoom: SetRange }) => ComponentChildren;
+  readonly children: (answer: Answer, range: Range) => ComponentChildren;
 }
 
-type SetRange = (from: string, to: string) => void;
-
-/** A chart of the points within a range that the user chooses. */
+/** A chart of the points within the range that the address names. */
 export function ChartCard<Answer>({ title, here, ask, paged, refresh, others, children }: Props<Answer>): JSX.Element {
-  const [chosen, choose] = useState<Chosen>({ span: 'all', every: null });
-  const zoom = useCallback((from: string, to: string) => choose({ span: { from, to }, every: null }), []);
+  const { query } = useAddress();
   const first = useAnswer(snapshotsRequest({ migration_id: here.migration, order: 'asc', limit: 1 }));
   const oldest = first.answer?.snapshots[0]?.record_time;
-  const range = oldest === undefined ? null : rangeOf(chosen, oldest, here);
+  const range = oldest === undefined ? null : rangeOf(query, oldest, here);
   const request = range && ask({ migration_id: here.migration, from: range.from, to: range.to, every: range.every });
   return (
     <AnswerCard
@@ -49,52 +43,52 @@ export function ChartCard<Answer>({ title, here, ask, paged, refresh, others, ch
       others={range === null ? [] : others?.(range)}
       refresh={refresh}
       csv={request && csvOf(request, paged)}
-      aside={range && <RangeControls chosen={chosen} range={range} choose={choose} />}
+      aside={range && <RangeControls range={range} newest={here.newest.record_time} />}
       lines={8}
     >
-      {(answer) => range && children(answer, { range, zoom })}
+      {(answer) => range && children(answer, range)}
     </AnswerCard>
   );
 }
 
-function rangeOf({ span, every }: Chosen, oldest: string, { newest, periodMs }: Shown): ChartRange {
+const isSpan = (name: string): name is Span => name in SPANS;
+
+function rangeOf(query: URLSearchParams, oldest: string, { newest, periodMs }: Shown): ChartRange {
   const ends = { oldest, newest: newest.record_time };
-  const range = typeof span === 'object' ? span : { from: startOf(span, ends), to: ends.newest };
+  const [from, to, named = ''] = ['from', 'to', 'span'].map((name) => query.get(name) ?? undefined);
+  const span = from === undefined && to === undefined ? (isSpan(named) ? named : 'all') : null;
+  const range = { from: from ?? startOf(span ?? 'all', ends), to: to ?? ends.newest };
   const steps = stepsFor(range, periodMs);
-  return { ...range, every: every !== null && steps.includes(every) ? every : steps[0]!, steps };
+  const every = query.get('every');
+  return { ...range, span, every: every !== null && steps.includes(every) ? every : steps[0]!, steps };
 }
 
-interface RangeControlsProps {
-  readonly chosen: Chosen;
-  readonly range: ChartRange;
-  readonly choose: (chosen: Chosen) => void;
-}
-
-function RangeControls({ chosen, range, choose }: RangeControlsProps): JSX.Element {
-  const { from, to, every, steps } = range;
-  const timeField = (name: string, value: string, set: (time: string) => void): JSX.Element => (
-    <label>
-      <span>{name} (UTC)</span>
-      <input
-        type="datetime-local"
-        value={fieldOf(value).slice(0, 16)}
-        onChange={({ currentTarget }) => currentTarget.value !== '' && set(timeOfField(currentTarget.value))}
-      />
-    </label>
-  );
+function RangeControls({ range, newest }: { readonly range: ChartRange; readonly newest: string }): JSX.Element {
+  const { query } = useAddress();
+  const { from, to, every, steps, span } = range;
+  const [open, setOpen] = useState(false);
   return (
-    <div class="range">
+    <div class={`range ${open ? 'open' : ''}`}>
+      <button type="button" class="tool narrow-only" aria-expanded={open} onClick={() => setOpen(!open)}>
+        Range
+      </button>
       <Choice
-        label="Range"
-        of={SPANS}
-        value={typeof chosen.span === 'object' ? null : chosen.span}
-        choose={(span) => choose({ ...chosen, span })}
+        label="Axis"
+        of={AXES}
+        value={axisOf(query)}
+        choose={(axis) => changeQuery({ axis: axis === 'fit' ? undefined : axis })}
       />
-      {timeField('From', from, (time) => choose({ ...chosen, span: { from: time, to } }))}
-      {timeField('To', to, (time) => choose({ ...chosen, span: { from, to: time } }))}
+      <Choice label="Range" of={SPANS} value={span} choose={(span) => showRange({ span })} />
+      <TimeField
+        label="From (UTC)"
+        value={from}
+        newest={newest}
+        choose={(time) => showRange({ from: time ?? from, to })}
+      />
+      <TimeField label="To (UTC)" value={to} newest={newest} choose={(time) => showRange({ from, to: time })} />
       <label>
         <span>Step</span>
-        <select value={every} onChange={({ currentTarget }) => choose({ ...chosen, every: currentTarget.value })}>
+        <select value={every} onChange={({ currentTarget }) => changeQuery({ every: currentTarget.value })}>
           {steps.map((step) => (
             <option key={step}>{step}</option>
           ))}

@@ -1,10 +1,12 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
-import { pixels, shortOf, ticksUpTo, unitsOf } from '../data/decimal.ts';
-import { showTime } from '../data/time.ts';
+import { showAt, showRange, useAddress } from '../data/address.ts';
+import { percentOf, pixels, shortOf, ticksBetween, unitsOf } from '../data/decimal.ts';
+import { SCHEME_EVENT } from '../data/remembered.ts';
+import { instant, showTime } from '../data/time.ts';
 import { amountColumn, type Column, Table } from './table.tsx';
-import { Figure, Time } from './values.tsx';
+import { Amount, Figure, Time } from './values.tsx';
 
 export interface ChartPoint {
   readonly time: string;
@@ -16,38 +18,56 @@ export interface ChartPoint {
 interface ChartListener {
   /** The point under the pointer. */
   readonly hover: (index: number | null) => void;
-  /** The ends of a range that was drawn with the pointer. */
-  readonly zoom: (from: string, to: string) => void;
+  /** The point that was clicked. */
+  readonly click: (index: number) => void;
 }
 
 interface ChartProps {
   readonly name: string;
   readonly points: readonly ChartPoint[];
-  readonly zoom: ChartListener['zoom'];
+  /** The chosen time, which has a mark. */
+  readonly at: string | null;
+}
+
+/** Fit: the total alone, between its least and its largest amount. */
+export const AXES = { fit: 'Fit', zero: 'Zero' } as const;
+type Axis = keyof typeof AXES;
+
+export function axisOf(query: URLSearchParams): Axis {
+  return query.get('axis') === 'zero' ? 'zero' : 'fit';
 }
 
 const PAGE_POINTS = 20;
 
 /**
- * Unlocked and locked coin over time, stacked. The line below has the exact amounts of the point under the pointer, or of the
- * point reached by the arrow keys: to a screen reader the chart is a slider over its points.
+ * Coin over time. The line below has the exact amounts of the point under the pointer, or of the point reached by the arrow
+ * keys: to a screen reader the chart is a slider over its points. A click, or Enter, shows all pages at a point; a range drawn
+ * with the pointer is shown alone, until a double click.
  */
-export function Chart({ name, points, zoom }: ChartProps): JSX.Element {
+export function Chart({ name, points, at }: ChartProps): JSX.Element {
   const frame = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const [index, setIndex] = useState<number | null>(null);
+  const [isPointed, setPointed] = useState(false);
+  const axis = axisOf(useAddress().query);
   const last = points.length - 1;
   const shown = Math.min(index ?? last, last);
   const point = points[shown]!;
   useEffect(() => {
-    const drawn = drawChart(frame.current!, points, { hover: setIndex, zoom });
+    const hover = (found: number | null): void => {
+      setIndex(found);
+      setPointed(found !== null);
+    };
+    const drawn = drawChart(frame.current!, { points, axis, at }, { hover, click: (at) => showAt(points[at]!.time) });
     plot.current = drawn.plot;
     return drawn.end;
-  }, [points, zoom]);
+  }, [points, axis, at]);
+  const left = isPointed ? (plot.current?.valToPos(Date.parse(point.time) / 1000, 'x') ?? 0) : 0;
+  const isRight = left > (plot.current?.over.clientWidth ?? 0) / 2;
   const move = (to: number): void => {
     const reached = Math.max(0, Math.min(last, to));
-    setIndex(reached);
     plot.current?.setCursor({ left: plot.current.valToPos(Date.parse(points[reached]!.time) / 1000, 'x'), top: 0 });
+    setIndex(reached);
   };
   const targets: Readonly<Record<string, number>> = {
     ArrowLeft: shown - 1,
@@ -70,12 +90,30 @@ export function Chart({ name, points, zoom }: ChartProps): JSX.Element {
         aria-valuenow={shown}
         aria-valuetext={`${showTime(point.time)} UTC: unlocked ${point.unlocked}, locked ${point.locked}, total ${point.total}`}
         onKeyDown={(event) => {
+          if (event.key === 'Enter') showAt(point.time);
           const target = targets[event.key];
           if (target === undefined) return;
           event.preventDefault();
           move(target);
         }}
-      />
+      >
+        {isPointed && (
+          <div
+            class="tip"
+            aria-hidden="true"
+            style={{
+              [isRight ? 'right' : 'left']:
+                `${isRight ? frame.current!.clientWidth - left - axisWidth(plot.current) + 12 : left + axisWidth(plot.current) + 12}px`,
+            }}
+          >
+            <b>{showTime(point.time)}</b>
+            <Amount of={point.total} />
+            <span class="faint">
+              <span class="swatch locked" /> {percentOf(point.locked, point.total)} % locked
+            </span>
+          </div>
+        )}
+      </div>
       <dl class="readout">
         <div>
           <dt class="hidden">Time</dt>
@@ -85,7 +123,7 @@ export function Chart({ name, points, zoom }: ChartProps): JSX.Element {
         </div>
         <Figure name="Unlocked" swatch="unlocked" amount={point.unlocked} />
         <Figure name="Locked" swatch="locked" amount={point.locked} />
-        <Figure name="Total" amount={point.total} />
+        <Figure name="Total" swatch="total" amount={point.total} />
       </dl>
       <PointsTable name={name} points={points} />
     </div>
@@ -115,18 +153,28 @@ function PointsTable({ name, points }: Pick<ChartProps, 'name' | 'points'>): JSX
 }
 
 const HEIGHT = 280;
-const AXIS_WIDTH = 64;
 const DAY_SECONDS = 86_400;
 /** A narrower selection is a click. */
 const ZOOM_PIXELS_MIN = 8;
+/** Waited for a second click, which shows the whole range. */
+const DOUBLE_CLICK_MS = 250;
+
+/** Where the area of the plot begins in its frame. */
+function axisWidth(plot: uPlot | null): number {
+  return plot === null ? 0 : plot.over.offsetLeft;
+}
+
+interface Drawing extends Omit<ChartProps, 'name'> {
+  readonly axis: Axis;
+}
 
 /**
- * Draws unlocked over locked coin into the element, and again when its width or the preferred colours change. Positions are
- * rounded to doubles; the ticks of the axis are exact.
+ * Draws into the element, and again when its width or the colours change. Positions are rounded to doubles; the ticks of the
+ * axis are exact.
  */
 function drawChart(
   frame: HTMLElement,
-  points: readonly ChartPoint[],
+  { points, axis, at }: Drawing,
   listener: ChartListener,
 ): { readonly plot: uPlot; readonly end: () => void } {
   const data: uPlot.AlignedData = [
@@ -134,36 +182,49 @@ function drawChart(
     points.map(({ total }) => pixels(total)),
     points.map(({ locked }) => pixels(locked)),
   ];
-  const largest = points.map(({ total }) => unitsOf(total)).reduce((a, b) => (a > b ? a : b), 0n);
-  const plot = new uPlot(options(frame, ticksUpTo(largest), listener), data, frame);
+  const totals = points.map(({ total }) => unitsOf(total));
+  const largest = totals.reduce((a, b) => (a > b ? a : b));
+  const least = axis === 'zero' ? 0n : totals.reduce((a, b) => (a < b ? a : b));
+  const plot = new uPlot(options(frame, { ticks: ticksBetween(least, largest), axis, at }, listener), data, frame);
   const sized = new ResizeObserver(() => plot.setSize({ width: frame.clientWidth, height: HEIGHT }));
-  const dark = matchMedia('(prefers-color-scheme: dark)');
   const redraw = (): void => plot.redraw(false);
   sized.observe(frame);
-  dark.addEventListener('change', redraw);
+  addEventListener(SCHEME_EVENT, redraw);
   return {
     plot,
     end: () => {
       sized.disconnect();
-      dark.removeEventListener('change', redraw);
+      removeEventListener(SCHEME_EVENT, redraw);
       plot.destroy();
     },
   };
 }
 
-function options(frame: HTMLElement, ticks: readonly bigint[], { hover, zoom }: ChartListener): uPlot.Options {
-  const colour = (name: string) => () => getComputedStyle(frame).getPropertyValue(`--${name}`).trim();
+interface Look {
+  readonly ticks: readonly bigint[];
+  readonly axis: Axis;
+  readonly at: string | null;
+}
+
+function options(frame: HTMLElement, { ticks, axis, at }: Look, { hover, click }: ChartListener): uPlot.Options {
+  // A colour depends on the scheme, which only a property of an element resolves.
+  const colourOf = (name: string): string => {
+    frame.style.setProperty('outline-color', `var(--${name})`);
+    return getComputedStyle(frame).outlineColor;
+  };
+  const colour = (name: string) => () => colourOf(name);
   const lines = { stroke: colour('line'), width: 1 };
   const positions = ticks.map((tick) => Number(tick) / 1e10);
-  const axis = {
+  const labels = ticks.map(shortOf);
+  const common = {
     stroke: colour('faint'),
     grid: lines,
     ticks: { ...lines, size: 4 },
     font: '12px system-ui, sans-serif',
   };
-  const area = (name: string): uPlot.Series => ({
+  const series = (name: string, isFilled: boolean): uPlot.Series => ({
     stroke: colour(name),
-    fill: colour(`${name}-area`),
+    ...(isFilled && { fill: colour(`${name}-area`) }),
     width: 2,
     points: { show: false },
     // A balance holds until the next snapshot.
@@ -173,36 +234,72 @@ function options(frame: HTMLElement, ticks: readonly bigint[], { hover, zoom }: 
     width: frame.clientWidth,
     height: HEIGHT,
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
+    padding: [12, 24, 0, 0],
     legend: { show: false },
     cursor: { y: false, drag: { x: true, y: false, setScale: false } },
-    scales: { y: { range: [0, positions.at(-1)!] } },
-    series: [{}, area('unlocked'), area('locked')],
+    scales: { y: { range: [positions[0]!, positions.at(-1)!] } },
+    series: [{}, series('total', axis === 'zero'), { ...series('locked', true), show: axis === 'zero' }],
     axes: [
-      { ...axis, space: 70, values: (_, splits, _axis, _space, step) => splits.map((at) => timeTick(at, step)) },
-      { ...axis, size: AXIS_WIDTH, splits: () => positions, values: () => ticks.map(shortOf) },
+      { ...common, space: 76, size: 42, values: (_, splits, _axis, _space, step) => timeTicks(splits, step) },
+      {
+        ...common,
+        size: 16 + 7 * Math.max(...labels.map(({ length }) => length)),
+        splits: () => positions,
+        values: () => labels,
+      },
     ],
     hooks: {
-      setCursor: [({ cursor }) => hover(cursor.idx ?? null)],
+      ready: [(plot) => listen(plot, click)],
+      setCursor: [({ cursor }) => hover(cursor.left! < 0 ? null : (cursor.idx ?? null))],
       setSelect: [
         (plot) => {
           const { left, width } = plot.select;
           plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
           if (width < ZOOM_PIXELS_MIN) return;
-          zoom(timeAt(plot.posToVal(left, 'x')), timeAt(plot.posToVal(left + width, 'x')));
+          const timeAt = (x: number): string => instant(Math.round(plot.posToVal(x, 'x')) * 1000);
+          showRange({ from: timeAt(left), to: timeAt(left + width) });
         },
       ],
+      draw: [(plot) => at !== null && markTime(plot, Date.parse(at) / 1000, colourOf('accent'))],
     },
   };
 }
 
-function timeAt(seconds: number): string {
-  return new Date(Math.round(seconds) * 1000).toISOString().replace('.000Z', 'Z');
+/** A click that draws no range chooses the point under it; a double click shows the whole range. */
+function listen({ over, cursor }: uPlot, click: (index: number) => void): void {
+  let downAt = 0;
+  let waiting: ReturnType<typeof setTimeout> | undefined;
+  over.addEventListener('pointerdown', ({ clientX }) => {
+    downAt = clientX;
+  });
+  over.addEventListener('click', ({ clientX }) => {
+    const index = cursor.idx ?? null;
+    clearTimeout(waiting);
+    if (index === null || Math.abs(clientX - downAt) >= ZOOM_PIXELS_MIN) return;
+    waiting = setTimeout(() => click(index), DOUBLE_CLICK_MS);
+  });
+  over.addEventListener('dblclick', () => {
+    clearTimeout(waiting);
+    showRange({});
+  });
 }
 
-/** The day if ticks are days apart, and at midnight; else the time of day. All in UTC. */
-function timeTick(seconds: number, step: number): string {
-  const [day = '', clock = ''] = timeAt(seconds).split('T');
-  return step >= DAY_SECONDS || clock === '00:00:00Z'
-    ? day.slice(step >= 300 * DAY_SECONDS ? 0 : 5)
-    : clock.slice(0, 5);
+/** A line through the chart. */
+function markTime({ ctx, bbox, valToPos }: uPlot, seconds: number, colour: string): void {
+  const x = Math.round(valToPos(seconds, 'x', true));
+  if (x < bbox.left || x > bbox.left + bbox.width) return;
+  ctx.fillStyle = colour;
+  ctx.fillRect(x - 1, bbox.top, 2, bbox.height);
+}
+
+/** The time of day or the day, and below it, where it changes, the day or the year. All in UTC. */
+function timeTicks(splits: readonly number[], step: number): string[] {
+  let shown = '';
+  return splits.map((seconds) => {
+    const [day = '', clock = ''] = instant(seconds * 1000).split('T');
+    const [upper, lower] = step >= DAY_SECONDS ? [day.slice(5), day.slice(0, 4)] : [clock.slice(0, 5), day];
+    if (lower === shown) return upper;
+    shown = lower;
+    return `${upper}\n${lower}`;
+  });
 }

@@ -2,31 +2,43 @@ import type { ComponentChildren, JSX } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { ownerLink } from '../data/address.ts';
 import { partsOf } from '../data/decimal.ts';
+import { useLabels } from '../data/labels.ts';
 import { localTime, showTime } from '../data/time.ts';
 
+interface AmountProps {
+  readonly of: string;
+  /** A change of a total, which is a gain or a loss: no other amount has these colours. */
+  readonly gain?: boolean;
+  /** A change: a plus is shown too. */
+  readonly signed?: boolean;
+}
+
 /** An amount to its last digit. Only the style groups the digits: copied, searched or read out it is the exact number. */
-export function Amount({ of, signed = false }: { readonly of: string; readonly signed?: boolean }): JSX.Element {
+export function Amount({ of, gain = false, signed = gain }: AmountProps): JSX.Element {
   const { sign, groups, fraction, zeros } = partsOf(of);
-  const tone = signed && sign === '' && /[1-9]/.test(of) ? 'gain' : signed && sign === '-' ? 'loss' : '';
+  const isPlus = signed && sign === '' && /[1-9]/.test(of);
+  const tone = gain ? (isPlus ? 'gain' : sign === '-' ? 'loss' : '') : '';
   return (
-    <span class={`amount ${tone}`}>
+    <span class={`amount ${tone} ${isPlus ? 'plus' : ''}`} title={of}>
       {sign}
       {groups.map((group, index) => (
         <span class="group" key={index}>
           {group}
         </span>
       ))}
-      {fraction}
-      <span class="zeros">{zeros}</span>
+      <span class="fraction">
+        {fraction}
+        <span class="zeros">{zeros}</span>
+      </span>
     </span>
   );
 }
 
-/** A time in UTC; its title is the local time. */
-export function Time({ of }: { readonly of: string }): JSX.Element {
+/** A time in UTC; its title is the local time. `precise`: of an update, to the second; the title has its fraction. */
+export function Time({ of, precise = false }: { readonly of: string; readonly precise?: boolean }): JSX.Element {
   return (
-    <time dateTime={of} title={`${localTime(of)} (local time)`}>
-      {showTime(of)} <abbr title="Coordinated Universal Time">UTC</abbr>
+    <time dateTime={of} title={`${precise ? `${of}, ` : ''}${localTime(of)} (local time)`}>
+      {showTime(of, precise)} <abbr title="Coordinated Universal Time">UTC</abbr>
     </time>
   );
 }
@@ -34,7 +46,7 @@ export function Time({ of }: { readonly of: string }): JSX.Element {
 interface FigureProps {
   readonly name: string;
   /** The colour that it has in charts. */
-  readonly swatch?: 'unlocked' | 'locked' | undefined;
+  readonly swatch?: 'unlocked' | 'locked' | 'total' | undefined;
   readonly large?: boolean;
   readonly wide?: boolean;
   readonly amount?: string;
@@ -57,15 +69,50 @@ export function Figure({ name, swatch, large = false, wide = false, amount, chil
   );
 }
 
-/** A party by its name and a shortened fingerprint; its title is the whole id. */
-export function Party({ id, migration }: { readonly id: string; readonly migration: string }): JSX.Element {
+/** A party by its label or name and its fingerprint, which only the style shortens: a copied row has the whole id. */
+export function Party({ id, link = true }: { readonly id: string; readonly link?: boolean }): JSX.Element {
   const { name, fingerprint } = partyParts(id);
-  const short = fingerprint.length <= 14 ? fingerprint : `${fingerprint.slice(0, 8)}…${fingerprint.slice(-4)}`;
+  const label = useLabels()[id];
+  const text = (
+    <>
+      {label?.name !== undefined && <b class="label">{label.name} </b>}
+      <span class="party-name-part">{name}</span>
+      <span class="fingerprint">
+        <Whole of={`::${fingerprint}`} />
+      </span>
+    </>
+  );
+  if (!link) return <span class="party">{text}</span>;
   return (
-    <a class="party" href={ownerLink(id, { migration })} title={id}>
-      <b>{name}</b>
-      <span class="fingerprint">::{short}</span>
-    </a>
+    <span class="copied">
+      <a class="party" href={ownerLink(id)} title={id}>
+        {text}
+      </a>
+      <CopyButton text={id} what={`the party id of ${name}`} icon />
+    </span>
+  );
+}
+
+/** A long id, of which the style shows the beginning and the end. */
+export function Whole({ of }: { readonly of: string }): JSX.Element {
+  const tail = of.length > 18 ? 4 : 0;
+  return (
+    <>
+      <span class={tail > 0 ? 'id-head' : ''}>{of.slice(0, of.length - tail)}</span>
+      {tail > 0 && <span>{of.slice(-tail)}</span>}
+    </>
+  );
+}
+
+/** An id with a button that copies it. */
+export function Id({ of, what }: { readonly of: string; readonly what: string }): JSX.Element {
+  return (
+    <span class="copied">
+      <code class="id" title={of}>
+        <Whole of={of} />
+      </code>
+      <CopyButton text={of} what={what} icon />
+    </span>
   );
 }
 
@@ -79,35 +126,61 @@ export function partyParts(id: string): { readonly name: string; readonly finger
   return { name, fingerprint: rest.join('::') };
 }
 
-export function Digest({ of }: { readonly of: string | null }): JSX.Element {
-  if (of === null) return <span class="faint">none</span>;
+const ICONS = {
+  copy: 'M5 5V2h9v9h-3M2 5h9v9H2z',
+  done: 'M2 8l4 4 8-9',
+  calendar: 'M2 4h12v10H2zM2 7h12M5 2v3M11 2v3',
+  more: 'M3 8h.01M8 8h.01M13 8h.01',
+} as const;
+
+export function Icon({ of }: { readonly of: keyof typeof ICONS }): JSX.Element {
   return (
-    <span class="digest">
-      <code>{of}</code>
-      <CopyButton text={of} what="the digest" />
-    </span>
+    <svg class={`drawn ${of}`} viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+      <path d={ICONS[of]} />
+    </svg>
   );
 }
 
 const COPIED_MS = 2_000;
 
+interface CopyProps {
+  readonly text: string;
+  readonly what: string;
+  readonly icon?: boolean;
+  readonly label?: string;
+}
+
 /** Copies a text. Without TLS a page may not write to the clipboard: then the text is selected. */
-export function CopyButton({ text, what }: { readonly text: string; readonly what: string }): JSX.Element {
-  const [label, setLabel] = useState('Copy');
+export function CopyButton({ text, what, icon = false, label: first = 'Copy' }: CopyProps): JSX.Element {
+  const [label, setLabel] = useState(first);
   const button = useRef<HTMLButtonElement>(null);
   const copy = async (): Promise<void> => {
     const isCopied = await (navigator.clipboard?.writeText(text).then(
       () => true,
       () => false,
     ) ?? false);
-    if (!isCopied) getSelection()?.selectAllChildren(button.current!.previousElementSibling!);
+    const beside = button.current?.previousElementSibling;
+    if (!isCopied && beside) getSelection()?.selectAllChildren(beside);
     setLabel(isCopied ? 'Copied' : 'Selected');
-    setTimeout(() => setLabel('Copy'), COPIED_MS);
+    setTimeout(() => setLabel(first), COPIED_MS);
   };
   return (
-    <button type="button" class="tool" ref={button} onClick={copy}>
-      <span aria-live="polite">{label}</span>
-      <span class="hidden"> {what}</span>
+    <button
+      type="button"
+      class={icon ? 'icon copy' : 'tool'}
+      ref={button}
+      title={`Copy ${what}`}
+      aria-label={icon ? `${label} ${what}` : undefined}
+      onClick={copy}
+    >
+      {icon ? (
+        <Icon of={label === first ? 'copy' : 'done'} />
+      ) : (
+        <>
+          <span aria-live="polite">{label}</span>
+          <span class="hidden"> {what}</span>
+        </>
+      )}
     </button>
   );
 }

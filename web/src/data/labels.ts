@@ -1,0 +1,20 @@
+import { createContext } from 'preact';
+import { useContext } from 'preact/hooks';
+import { linkTo } from './address.ts';
+import type { ApiRequest } from './api.ts';
+
+/** What the operator calls parties, by their ids. Nothing is guessed. */
+export type Labels = Readonly<Record<string, { readonly name?: string; readonly group?: string }>>;
+
+export const labelsRequest: ApiRequest<Labels> = { url: linkTo('labels.json') };
+
+export const LabelsContext = createContext<Labels>({});
+export const useLabels = (): Labels => useContext(LabelsContext);
+
+/** The parties whose name or group contains a text, in any case. */
+export function labelled(labels: Labels, text: string): readonly string[] {
+  const wanted = text.toLowerCase();
+  return Object.entries(labels)
+    .filter(([, { name = '', group = '' }]) => `${name}\n${group}`.toLowerCase().includes(wanted))
+    .map(([party]) => party);
+}
