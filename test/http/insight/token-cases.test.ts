@@ -98,6 +98,23 @@ describe('tokens', () => {
     ]);
   });
 
+  it('are printed with what the operator calls their instruments, but not for programs', async () => {
+    await apply('00:01 : +a alice 5 USDC@registry ; +b alice 1 EURC@registry\n00:11 :');
+    const usdc = { admin: REGISTRY, id: 'USDC', symbol: 'USDCx', name: 'US dollar coin', decimals: 2 };
+    const names = ['--instruments', folder.writeLines('names.json', [JSON.stringify([usdc])])];
+    const print = async (...line: readonly string[]) => (await holdfast(...line, '--data', folder.at('data'))).stdout;
+    const rows = (await print('instruments', ...names)).split('\n');
+    expect(rows.find((row) => row.includes('USDC '))).toMatch(/ USDC +USDCx +US dollar coin +5\.0+ /);
+    expect(rows.find((row) => row.includes('EURC '))).toMatch(/ EURC +1\.0+ /);
+    expect(await print('instruments', '--owner', ALICE, ...names)).toContain('US dollar coin');
+    const token = ['--instrument-admin', REGISTRY, '--instrument-id', 'USDC'];
+    expect(await print('top', ...token, ...names)).toContain('instrument USDCx (US dollar coin)');
+    for (const line of [['instruments'], ['top', ...token]])
+      for (const form of ['--json', '--csv'])
+        expect(await print(...line, form, ...names)).toBe(await print(...line, form));
+    expect(await print('top', ...names)).toBe(await print('top'));
+  });
+
   it('are printed without the control characters that their ids may have', async () => {
     await apply('00:01 : +a alice 5 US\u001b[2J\u202eDC@registry id x\u0007\n00:11 :');
     const token = ['--instrument-admin', REGISTRY, '--instrument-id', 'US\u001b[2J\u202eDC'];
