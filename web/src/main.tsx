@@ -1,5 +1,5 @@
 import { type ComponentChildren, type JSX, render } from 'preact';
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { type Address, AddressContext, linkTo, pageLink, useLocation } from './data/address.ts';
 import { type Shown, type Snapshots, type Status, snapshotsRequest, statusRequest } from './data/api.ts';
 import { useAnswer, useNow } from './data/hooks.ts';
@@ -33,8 +33,9 @@ function App(): JSX.Element {
   const { updates: _updates, lag_seconds: _lag, ...others } = live.status ?? {};
   // While the source fails, fields of /status change that the stream does not have.
   const tick = useNow(STATUS_INTERVAL_MS);
+  // The stream says first what it knows, which is a reason to read the rest.
   const status = useAnswer(
-    statusRequest,
+    live.status === null && live.connection !== 'lost' ? null : statusRequest,
     JSON.stringify([others, live.snapshot?.split(' ')[0], live.status?.ready === false && tick]),
   );
   const labels = useAnswer(labelsRequest);
@@ -47,7 +48,8 @@ function App(): JSX.Element {
   last.current = here;
   const title = titleOf(address, party);
   const isLoaded = useRef(false);
-  useEffect(() => {
+  // With the drawing: later it would take the focus from a field that was reached in between.
+  useLayoutEffect(() => {
     document.title = `${title} · Holdfast`;
     // Screen readers and the keyboard start here, as after a load.
     if (isLoaded.current) document.querySelector('h1')?.focus();

@@ -7,7 +7,7 @@ import { startService } from '../../test/support/http/service.ts';
 import { temporaryDirectory } from '../../test/support/program/temporary-directory.ts';
 
 const PARTY = 'alice%20b::1220ab';
-const PAGES = ['/', '/snapshots', '/snapshots/0/2025-02-12T00%3A30%3A00Z', '/owners', `/owners/${PARTY}`];
+const PAGES = ['/', '/snapshots', '/snapshots/0/2025-02-12T00%3A30%3A00Z', '/tokens', '/owners', `/owners/${PARTY}`];
 /** Bytes that a browser loads before it shows anything. */
 const SCRIPT_BYTES_MAX = 100_000;
 
