@@ -215,6 +215,7 @@ function tableCommand(
     usage: name,
     summary,
     examples,
+    settings: name === 'instruments' || named.some((each) => each === 'instrument_id') ? ['instruments'] : [],
     addOptions(command) {
       for (const name of named) {
         const [option, value, help] = isStatement && name === 'every' ? PERIOD_OPTION : OPTIONS[name]!;
@@ -259,7 +260,8 @@ function tableCommand(
       else {
         // A terminal shows its end, so the newest points of a history come first.
         const shown = isShown && table === 'history' ? found.rows.toReversed().slice(0, TERMINAL_ROWS) : found.rows;
-        stdout.write(tableForPeople(table, { ...found, rows: shown, columns }, isShown ? stdout.columns : undefined));
+        const called = withNames({ ...found, rows: shown, columns }, query, invocation.config.instrumentNames);
+        stdout.write(tableForPeople(table, called, isShown ? stdout.columns : undefined));
         if (isShown && table === 'history' && found.rows.every(({ contracts }) => contracts === 0))
           stderr.write(
             'holdfast: this owner has no coin at any of these times; `holdfast owners --prefix` finds ids\n',
@@ -271,6 +273,29 @@ function tableCommand(
           );
       }
     },
+  };
+}
+
+/** With what the operator calls the instruments of the rows, or that of the question. */
+function withNames<T extends Pick<Table, 'head' | 'rows'> & { readonly columns: readonly string[] }>(
+  table: T,
+  { instrument_admin, instrument_id }: Row,
+  names: Invocation['config']['instrumentNames'],
+): T {
+  const nameOf = (admin: unknown, id: unknown) => names.find((each) => each.admin === admin && each.id === id);
+  if (!table.columns.includes('id')) {
+    const own = nameOf(instrument_admin, instrument_id);
+    return own === undefined ? table : { ...table, head: { ...table.head, instrument: `${own.symbol} (${own.name})` } };
+  }
+  if (names.length === 0) return table;
+  const rows = table.rows.map((row) => {
+    const { symbol, name } = nameOf(row.admin, row.id) ?? {};
+    return { ...row, symbol, name };
+  });
+  return {
+    ...table,
+    rows,
+    columns: table.columns.flatMap((each) => (each === 'id' ? ['id', 'symbol', 'name'] : each)),
   };
 }
 

@@ -103,7 +103,9 @@ export const SETTINGS = {
   }),
   compareWith: httpAddresses('other Holdfasts, whose digests must equal those of this one', { reads: true }),
   dashboard: oneOf('on', 'off')('the page at /', { default: 'on', reads: true }),
-  instruments: path('JSON file of symbols, names and decimals of instruments, for the page', { reads: true }),
+  instruments: path('JSON file of symbols, names and decimals of instruments, for the page and for tables', {
+    reads: true,
+  }),
   labels: path('JSON file of names and groups of parties, for the page', { field: 'labelsFile', reads: true }),
   corsOrigins: listMatching(
     /^(\*|https?:\/\/[^\s/,]+)$/,

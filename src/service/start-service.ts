@@ -208,6 +208,8 @@ function logTurn(
 ): void {
   const warning = before === null || before.dso.party === null ? dsoWarning(now.dso) : null;
   if (warning !== null) logger.warn({ dso: now.dso.party }, warning);
+  if (now.counts.viewDiffers > 0 && (before?.counts.viewDiffers ?? 0) === 0)
+    logger.warn('the views of a coin name another owner or amount than its arguments, which count (view_differs)');
   const { quarantined } = now;
   if (quarantined !== null && quarantined.id !== before?.quarantined?.id)
     logger.warn(

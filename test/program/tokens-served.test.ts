@@ -1,4 +1,4 @@
-import { pino } from 'pino';
+import { type Logger, pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { type Service, startService } from '../../src/service/start-service.ts';
@@ -27,9 +27,14 @@ let service: Service;
 const data = folder.at('data');
 const coins = folder.at('coins');
 
-async function serve(dataDir: string): Promise<Service> {
-  const { config } = loadConfig({ options: { data: dataDir, port: '0' }, env: {} });
-  return startService(config, { logger: pino({ level: 'silent' }) });
+async function serve(dataDir: string, { file, logger = pino({ level: 'silent' }) }: Served = {}): Promise<Service> {
+  const { config } = loadConfig({ options: { data: dataDir, port: '0', file }, env: {} });
+  return startService(config, { logger });
+}
+
+interface Served {
+  readonly file?: readonly string[];
+  readonly logger?: Logger;
 }
 
 beforeAll(async () => {
@@ -168,6 +173,24 @@ describe('the coin', () => {
       expect.stringContaining('expected nothing, as for the page'),
     ]);
   });
+});
+
+test('a coin whose views name another amount counts by its arguments, and is said once', async () => {
+  const log: string[] = [];
+  const logger = pino({}, { write: (line: string) => void log.push(line) });
+  const ledger = parseLedger('00:01 : +c alice 9 viewed\n00:11 : +d bob 1 viewed\n00:21 :');
+  const lines = linesOf(ledger, 'ledger-api').map((line) => line.replaceAll(/"amount":"[^"]*"/g, '"amount":"3"'));
+  const file = [folder.writeLines('differing.ndjson', lines)];
+  await using differing = await serve(folder.at('differing'), { file, logger });
+  await expect
+    .poll(async () => (await fetch(`${differing.url}/status`)).json())
+    .toMatchObject({
+      phase: 'caught_up',
+      view_differs: 2,
+    });
+  expect(log.filter((line) => line.includes('view_differs'))).toHaveLength(1);
+  const { owners } = (await (await fetch(`${differing.url}/holdfast/v1/top`)).json()) as Answer;
+  expect(owners).toMatchObject([{ total: '9.0000000000' }, { total: '1.0000000000' }]);
 });
 
 describe('a wrong name', () => {

@@ -112,7 +112,7 @@ it('shows the newest snapshot and the largest holders in each order, to the last
 
 it('shows each point of the supply exactly, under the pointer, to the keyboard and in the table, and its change over a range', async () => {
   const { page } = await dashboard.open('/');
-  const within = card(page, 'Supply over time');
+  const within = card(page, 'Total over time');
   await expectSaved(within, 'snapshots?migration_id=0&order=asc&every=10m&format=csv&limit=all');
   const readout = (): Promise<string[]> => within.locator('.readout dd').allTextContents();
   const last = await dashboard.newestSnapshot();
@@ -183,7 +183,7 @@ it('shows each point of the supply exactly, under the pointer, to the keyboard a
 
 it('shows every page at a time, which a click on the chart chooses and a double click leaves', async () => {
   const { page, faults } = await dashboard.open('/?span=24h&axis=zero');
-  const chart = card(page, 'Supply over time');
+  const chart = card(page, 'Total over time');
   await chart.getByRole('slider').focus();
   await page.keyboard.press('Home');
   const [reached = ''] = await chart.locator('.readout dd').allTextContents();
@@ -226,7 +226,7 @@ it('has a list of the snapshots, and a page for each with who moved most', async
   const [of, before] = [snapshots[3]!, snapshots[4]!];
   await listed.getByRole('link', { name: shown(of.record_time).replace(' UTC', '') }).click();
   await card(page, 'Who moved most').locator('tbody tr').first().waitFor();
-  expect(await card(page, 'Supply').locator('.figure.large dd').textContent()).toBe(of.total);
+  expect(await card(page, 'Totals').locator('.figure.large dd').textContent()).toBe(of.total);
   expect((await card(page, 'Proof').locator('.id').allTextContents()).sort()).toEqual(
     [of.digest, of.changes_digest].sort(),
   );
@@ -243,7 +243,7 @@ it('has a list of the snapshots, and a page for each with who moved most', async
     );
   }
   await page.getByRole('link', { name: '→' }).click();
-  await card(page, 'Supply')
+  await card(page, 'Totals')
     .locator('.figure.large dd')
     .getByText(String(snapshots[2]!.total), { exact: true })
     .waitFor();

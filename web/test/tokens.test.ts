@@ -1,3 +1,4 @@
+import { writeFileSync } from 'node:fs';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { launchBrowser, watchPage } from '../../test/support/http/browser.ts';
@@ -15,7 +16,10 @@ let browser: Browser;
 
 beforeAll(async () => {
   const feed = folder.writeLines('tokens.ndjson', linesOf(parseLedger(LEDGER), 'ledger-api'));
-  service = await startService(['--data', folder.at('data'), '--file', feed]);
+  const names = folder.at('instruments.json');
+  const name = { admin: partyOf('registry'), id: 'USDC', symbol: 'USDCx', name: 'US dollar coin', decimals: 2 };
+  writeFileSync(names, JSON.stringify([name]));
+  service = await startService(['--data', folder.at('data'), '--file', feed, '--instruments', names]);
   await service.until('/readyz', (status) => status === 200);
   browser = await launchBrowser();
 });
@@ -32,6 +36,7 @@ it('shows the instruments, the holders of the one chosen, and what an owner of i
   await page.getByRole('link', { name: 'Tokens' }).click();
   const instruments = page.getByRole('table', { name: 'The coin and the tokens' });
   await instruments.getByRole('link', { name: 'USDC' }).waitFor();
+  await instruments.getByText('USDCx · US dollar coin').waitFor();
   const text = await instruments.textContent();
   expect(text).toContain('followed owners');
   expect(text).not.toContain('the supply');

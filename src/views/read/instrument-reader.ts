@@ -5,6 +5,7 @@ import {
   type InstrumentsLookup,
   type ListedInstrument,
   type Lookup,
+  NO_COIN,
   type OwnedInstrument,
   type Supply,
   type Totals,
@@ -88,16 +89,24 @@ export function createInstrumentReader(
 
   function ownedOf({ no, admin, id }: InstrumentRow, party: string, at: At): OwnedInstrument | null {
     const range = { after: BEGINNING, to: at.snapshot };
-    const had = owned.all(no, party).filter((each) => wasHeld(versions.between([each], range, 'asc'), at));
-    if (had.length === 0) return null;
-    const all = had.map((account): AccountTotals => {
-      const { unlocked, locked } = versions.totalsAt([account], at.snapshot);
-      return { provider: account.provider || null, accountId: account.accountId, unlocked, locked };
-    });
+    const all: AccountTotals[] = [];
+    const sum = { ...NO_COIN };
+    // Anyone may make many accounts of a party, so little is read of each.
+    for (const account of owned.iterate(no, party)) {
+      const newest = versions.newestAt(account, at.snapshot);
+      if (newest === null || !(wasHeld([newest], at) || wasHeld(versions.between([account], range, 'asc'), at)))
+        continue;
+      const { unlocked, locked, contracts } = newest.totals;
+      all.push({ provider: account.provider || null, accountId: account.accountId, unlocked, locked });
+      sum.unlocked += unlocked;
+      sum.locked += locked;
+      sum.contracts += contracts;
+    }
+    if (all.length === 0) return null;
     // They are in their order, and stay in it where they are equally large.
     const largest = new Set(all.toSorted(bySize).slice(0, ACCOUNTS_MAX));
     const listed = all.filter((each) => largest.has(each));
-    return { admin, id, ...versions.totalsAt(had, at.snapshot), accounts: listed, accountsTotal: all.length };
+    return { admin, id, ...sum, accounts: listed, accountsTotal: all.length };
   }
 
   return {
@@ -114,7 +123,7 @@ export function createInstrumentReader(
     list(lookup: InstrumentsLookup, snapshot: StoredSnapshot, grid: SealedGrid): readonly ListedInstrument[] {
       const listed: ListedInstrument[] = [];
       for (const { no, admin, id, isCoin } of behind(lookup)) {
-        const held = upTo.all(no, snapshot.seq).map((row) => ({ seq: row.seq, totals: row }));
+        const held = Iterator.from(upTo.iterate(no, snapshot.seq)).map((row) => ({ seq: row.seq, totals: row }));
         if (!wasHeld(held, { snapshot, grid })) continue;
         const scope = isCoin === 1 && limited.get() === 0 ? 'network' : 'followed';
         listed.push({ admin, id, ...supplyOf(no, snapshot), scope });

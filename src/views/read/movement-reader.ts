@@ -234,27 +234,31 @@ export function createMovementReader(
   }
 
   function movementsOf(party: string, lookup: MovementsLookup): readonly Movement[] {
-    const { migrationId, from, to: until, order, after: last, untilNo, rows } = lookup;
+    const { migrationId, from, to: until, order, after: behind, untilNo, rows } = lookup;
     const all = accounts.ofParty(lookup, party);
     if (all.length === 0 || rows === 0) return [];
     // Of several accounts an update may have several movements, and a page may end between them.
     const isOne = all.length === 1;
     const [begin, end] = [momentAt(migrationId, from - 1), momentAt(migrationId, until)];
-    const after = { ...begin, no: Math.max(begin.no, order === 'asc' ? (last?.updateNo ?? 0) - (isOne ? 0 : 1) : 0) };
+    const after = { ...begin, no: Math.max(begin.no, order === 'asc' ? (behind?.updateNo ?? 0) - (isOne ? 0 : 1) : 0) };
     const to = {
       ...end,
-      no: Math.min(end.no, untilNo, order === 'desc' ? (last?.updateNo ?? OPEN_END) - (isOne ? 1 : 0) : OPEN_END),
+      no: Math.min(end.no, untilNo, order === 'desc' ? (behind?.updateNo ?? OPEN_END) - (isOne ? 1 : 0) : OPEN_END),
     };
     const own = ownMovements(all, { after, to, order });
     const listed = isOne ? own.filter(({ change }) => isListed(change, lookup)) : firstsOfUpdates(own);
     const found = listed.flatMap((each) => (isOne ? [{ each, no: all[0]!.no }] : movedIn(each, party, lookup)));
     const taken = found.take(rows).toArray();
-    const balances = new Map(all.map((account) => [account.no, balancesOf([account])]));
+    const balances = new Map<number, ReturnType<typeof balancesOf>>();
+    let last: { readonly updateNo: number; readonly effects: ReturnType<typeof effectsOf> } | null = null;
     const completed = (order === 'asc' ? taken.toReversed() : taken).map(({ each, no }) => {
-      const effects = effectsOf(each, lookup);
+      // Many movements may be of one update, and then come one after the other.
+      if (last?.updateNo !== each.updateNo) last = { updateNo: each.updateNo, effects: effectsOf(each, lookup) };
+      const { effects } = last;
       const place = effects.moved.findIndex(({ account }) => account.no === no);
       const moment = { no: each.updateNo, interval: intervalAt(migrationId, each.countedAt) };
-      return complete(each, effects, { place, after: balances.get(no)!(moment) });
+      const balanceAt = getOrMake(balances, no, () => balancesOf([effects.moved[place]!.account]));
+      return complete(each, effects, { place, after: balanceAt(moment) });
     });
     return order === 'asc' ? completed.reverse() : completed;
   }

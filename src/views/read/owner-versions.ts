@@ -125,10 +125,12 @@ export function createVersionReader(db: Database) {
     return row === null ? { unlocked: NO_SUMS, locked: NO_SUMS } : decodeVersion(row.v);
   }
 
-  function totalsOf(account: Account, end: IntervalEnd): Totals {
+  function newestAt(account: Account, end: IntervalEnd): Version | null {
     const row = rowAt(account, end);
-    return row === null ? NO_COIN : versionOf(row).totals;
+    return row === null ? null : versionOf(row);
   }
+
+  const totalsOf = (account: Account, end: IntervalEnd): Totals => newestAt(account, end)?.totals ?? NO_COIN;
 
   function totalsAt(accounts: readonly Account[], end: IntervalEnd): Totals {
     if (accounts.length === 1) return totalsOf(accounts[0]!, end);
@@ -146,19 +148,20 @@ export function createVersionReader(db: Database) {
   /** Those of several accounts together: all are read before the first is given. */
   function ofAccounts(accounts: readonly Account[], range: Range, order: Order): Iterable<Version> {
     const steps: { readonly seq: number; readonly before: Totals; readonly after: Totals }[] = [];
+    let sum = NO_COIN;
     for (const account of accounts) {
       let before = totalsOf(account, range.after);
+      sum = changed(sum, NO_COIN, before);
       for (const { seq, totals } of ofAccount(account, range, 'asc')) {
         steps.push({ seq, before, after: totals });
         before = totals;
       }
     }
-    let totals = totalsAt(accounts, range.after);
     const versions: Version[] = [];
     for (const { seq, before, after } of steps.sort((a, b) => a.seq - b.seq)) {
-      totals = changed(totals, before, after);
+      sum = changed(sum, before, after);
       if (versions.at(-1)?.seq === seq) versions.pop();
-      versions.push({ seq, totals });
+      versions.push({ seq, totals: sum });
     }
     return order === 'asc' ? versions : versions.reverse();
   }
@@ -172,6 +175,7 @@ export function createVersionReader(db: Database) {
       return { unlocked: joined(all.map((each) => each.unlocked)), locked: joined(all.map((each) => each.locked)) };
     },
     totalsAt,
+    newestAt,
     /** Those of the intervals after one, up to another, of all accounts of a party together. */
     between: (accounts: readonly Account[], range: Range, order: Order): Iterable<Version> =>
       accounts.length === 1 ? ofAccount(accounts[0]!, range, order) : ofAccounts(accounts, range, order),

@@ -158,7 +158,7 @@ function lagText({ status }: Live): string {
 function SupplyCard({ here }: { readonly here: Shown }): JSX.Element {
   return (
     <ChartCard
-      title="Supply over time"
+      title="Total over time"
       here={here}
       ask={(query) => snapshotsRequest({ ...query, order: 'asc', limit: POINTS_MAX })}
       paged
@@ -192,7 +192,7 @@ function Supply({ snapshots, end, at }: SupplyProps): JSX.Element {
     }));
   }, [snapshots, end]);
   if (points.length === 0) return <Empty>No snapshot of this step lies in this range.</Empty>;
-  return <Chart name="Supply over time" points={points} at={at} />;
+  return <Chart name="Total over time" points={points} at={at} />;
 }
 
 /** The requests for the newest snapshots at or before the two ends of a range. */

@@ -119,7 +119,7 @@ function TotalsCard({ title, holding }: { readonly title: string; readonly holdi
                 <Figure name="Unlocked" swatch="unlocked" amount={summary?.total_unlocked_coin ?? NONE} />
                 <Figure name="Locked" swatch="locked" amount={summary?.total_locked_coin ?? NONE} />
                 <Figure name="Rank">{rank === undefined ? '–' : `# ${rank.rank}`}</Figure>
-                <Figure name="Share of supply">
+                <Figure name="Share of the total">
                   {rank === undefined ? '–' : <span title={rank.share}>{percentOfShare(rank.share)} %</span>}
                 </Figure>
                 {Object.entries(SPANS).map(([span, days]) => (

@@ -53,7 +53,7 @@ export function SnapshotPage({ migration, time, live }: Props): JSX.Element {
               <a href={pageLink('', { at: time, migration })}>Show all pages at this time</a>
             </nav>
             <div class="grid">
-              <Card title="Supply" requests={[request]}>
+              <Card title="Totals" requests={[request]}>
                 <SnapshotFigures snapshot={snapshot} />
               </Card>
               <ProofCard migration={migration} snapshot={snapshot} />

@@ -6,6 +6,7 @@ import {
   csvOf,
   historyRequest,
   type Instruments,
+  instrumentNamesRequest,
   instrumentsRequest,
   type Movements,
   movementsRequest,
@@ -14,7 +15,7 @@ import {
   topRequest,
 } from '../data/api.ts';
 import { percentOfShare } from '../data/decimal.ts';
-import { usePacedHere } from '../data/hooks.ts';
+import { useAnswer, usePacedHere } from '../data/hooks.ts';
 import { showTime } from '../data/time.ts';
 import { AnswerCard, Empty } from '../parts/card.tsx';
 import { Chart } from '../parts/chart.tsx';
@@ -57,6 +58,7 @@ function Name({ id }: { readonly id: string }): JSX.Element {
 }
 
 function InstrumentsCard({ here }: { readonly here: Shown }): JSX.Element {
+  const names = useAnswer(instrumentNamesRequest).answer?.instruments ?? [];
   const pages = usePages('list');
   const first = { migration_id: here.migration, record_time: here.snapshot.record_time };
   const columns: readonly Column<Instrument>[] = [
@@ -68,6 +70,13 @@ function InstrumentsCard({ here }: { readonly here: Shown }): JSX.Element {
         </a>
       ),
       narrow: 'head',
+    },
+    {
+      name: 'Name',
+      cell: (row) => {
+        const { symbol, name } = names.find(({ admin, id }) => admin === row.admin && id === row.id) ?? {};
+        return symbol === undefined ? '' : <span title={name}>{`${symbol} · ${name}`}</span>;
+      },
     },
     { name: 'Admin', cell: ({ admin }) => <span title={admin}>{partyParts(admin).name}</span> },
     amountColumn('Unlocked', ({ unlocked }) => unlocked),

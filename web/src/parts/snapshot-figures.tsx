@@ -15,7 +15,7 @@ export function SnapshotFigures({ snapshot }: { readonly snapshot: Snapshot }): 
   return (
     <>
       <dl class="figures">
-        <Figure name="Total supply" large amount={total} />
+        <Figure name="Total" large amount={total} />
         <Figure name="Unlocked" swatch="unlocked" amount={unlocked}>
           <span class="faint"> {unlockedPercent} %</span>
         </Figure>
@@ -25,7 +25,7 @@ export function SnapshotFigures({ snapshot }: { readonly snapshot: Snapshot }): 
         <Figure name="Owners with coin" amount={String(owners)} />
         <Figure name="Coin contracts" amount={String(contracts)} />
       </dl>
-      <div class="bar" role="img" aria-label={`${unlockedPercent} % of the supply is unlocked`}>
+      <div class="bar" role="img" aria-label={`${unlockedPercent} % of the total is unlocked`}>
         <span class="bar-unlocked" style={{ width: `${pixels(unlockedPercent)}%` }} />
       </div>
     </>
