@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Context } from 'hono';
+import { lazy } from '../lazy.ts';
 import { get, HttpFault, type Route } from './routing.ts';
 
 /** An OpenAPI document and where it is served. */
@@ -53,12 +54,9 @@ export function docsRoutes(documents: readonly ServedDocument[]): readonly Route
   const served = documents.map(({ path, read }) => get(path, async () => send(await read(), 'json')));
   if (!existsSync(join(BUILT_API_PAGE, 'index.html'))) return [get('/docs', unbuilt), ...served];
   const file = (name: string): Route['handle'] => {
-    let sendFile: Route['handle'] | undefined;
-    return (c) => {
-      const headers = { 'Content-Type': TYPES[endingOf(name)], 'Cache-Control': 'no-cache', Vary: 'Accept-Encoding' };
-      sendFile ??= sender(readFileSync(join(BUILT_API_PAGE, name)), headers, API_PAGE_HEADERS);
-      return sendFile(c);
-    };
+    const headers = { 'Content-Type': TYPES[endingOf(name)], 'Cache-Control': 'no-cache', Vary: 'Accept-Encoding' };
+    const sendFile = lazy(() => sender(readFileSync(join(BUILT_API_PAGE, name)), headers, API_PAGE_HEADERS));
+    return (c) => sendFile()(c);
   };
   return [
     get('/docs', file('index.html')),

@@ -94,6 +94,8 @@ export function createAccountReader(db: Database) {
 
 const NO_ACCOUNTS: readonly Account[] = [];
 
+export const NO_COINS = { unlocked: NO_SUMS, locked: NO_SUMS };
+
 /** The versions of accounts. Only unbounded reads go through more than one of them. `? + 0`: see views/store/database.ts. */
 export function createVersionReader(db: Database) {
   const newest = db.prepare<[number, number, number], VersionRow>(
@@ -121,7 +123,7 @@ export function createVersionReader(db: Database) {
 
   function sumsOf(account: Account, end: IntervalEnd): { readonly unlocked: Sums; readonly locked: Sums } {
     const row = rowAt(account, end);
-    return row === null ? { unlocked: NO_SUMS, locked: NO_SUMS } : decodeVersion(row.v);
+    return row === null ? NO_COINS : decodeVersion(row.v);
   }
 
   function newestAt(account: Account, end: IntervalEnd): Version | null {
@@ -168,9 +170,10 @@ export function createVersionReader(db: Database) {
   return {
     sumsOf,
     sumsAt(accounts: readonly Account[], end: IntervalEnd): { readonly unlocked: Sums; readonly locked: Sums } {
-      if (accounts.length === 1) return sumsOf(accounts[0]!, end);
-      const all = accounts.map((account) => sumsOf(account, end));
-      return { unlocked: joined(all.map((each) => each.unlocked)), locked: joined(all.map((each) => each.locked)) };
+      const [first = NO_COINS, ...others] = accounts.map((account) => sumsOf(account, end));
+      return others.reduce((sum, { unlocked, locked }) => {
+        return { unlocked: joined(sum.unlocked, unlocked), locked: joined(sum.locked, locked) };
+      }, first);
     },
     totalsAt,
     newestAt,
@@ -194,13 +197,8 @@ function changed(sum: Totals, before: Totals, after: Totals): Totals {
 }
 
 /** Of tokens, which have no rates. */
-function joined(parts: readonly Sums[]): Sums {
-  const sums = { ...NO_SUMS };
-  for (const { count, amount } of parts) {
-    sums.count += count;
-    sums.amount += amount;
-  }
-  return sums;
+function joined(a: Sums, b: Sums): Sums {
+  return { ...NO_SUMS, count: a.count + b.count, amount: a.amount + b.amount };
 }
 
 /** Sums in doubles that count exactly: (top * 2^53 + high) * 2^53 + low. Those of the coin have no top. */

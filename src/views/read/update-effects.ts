@@ -33,11 +33,7 @@ export function createEffectReader(
   const changeOf = db.prepare<[number, number, number], Columns>(
     `SELECT ${CHANGE} FROM movement WHERE epoch = ? + 0 AND account = ? + 0 AND update_no = ? + 0`,
   );
-  // An update of the Ledger API form, of which the migration is stored, comes from a participant, which may not show all owners.
-  const limited = db
-    .prepare<[], number>('SELECT followed IS NOT NULL OR source_migration_id IS NOT NULL FROM setting')
-    .pluck();
-  const isLimited = (): boolean => limited.get() === 1;
+  const isLimited = prepareIsLimited(db);
   const legsOf = db
     .prepare<[number, number], string>('SELECT legs FROM movement_legs WHERE update_no = ? + 0 AND account = ? + 0')
     .pluck();
@@ -118,6 +114,13 @@ export function createEffectReader(
   }
 
   return { changesOf, epochOf, effectsOf, complete, isLimited };
+}
+
+/** An update of the Ledger API form, of which the migration is stored, comes from a participant, which may not show all owners. */
+export function prepareIsLimited(db: Database): () => boolean {
+  const limited = 'SELECT followed IS NOT NULL OR source_migration_id IS NOT NULL FROM setting';
+  const statement = db.prepare<[], number>(limited).pluck();
+  return () => statement.get() === 1;
 }
 
 function bySizeThenAccount(a: Moved, b: Moved): number {

@@ -12,13 +12,13 @@ import { ExpiredSums, mayHaveExpired } from '../../holdings/summary-answer.ts';
 import { lazy } from '../../lazy.ts';
 import { epochsUp } from '../store/account-epochs.ts';
 import { openForReading } from '../store/database.ts';
-import { type CoinRow, followedIn, NO_SUMS, unitsOf } from '../store/stored-rows.ts';
+import { type CoinRow, followedIn, unitsOf } from '../store/stored-rows.ts';
 import { createBalanceReader } from './balance-reader.ts';
 import { createPageReader } from './contract-page.ts';
 import { createInsightReaders } from './insight-reader.ts';
 import { createLockReader } from './lock-reader.ts';
 import { createMovementReader } from './movement-reader.ts';
-import { type Account, createAccountReader, createVersionReader } from './owner-versions.ts';
+import { type Account, createAccountReader, createVersionReader, NO_COINS } from './owner-versions.ts';
 import { createOwnersMovementReader } from './owners-movements.ts';
 import {
   createSnapshotReader,
@@ -208,8 +208,6 @@ export function createFactsReader(db: Database) {
     },
   };
 }
-
-const NO_COINS = { unlocked: NO_SUMS, locked: NO_SUMS };
 
 /** Reads the sums of an owner's coins that have expired as of a round. Takes rows and epochs from the budget. Throws NOT_BOUNDED. */
 function createExpiredReader(db: Database) {
