@@ -71,7 +71,8 @@ export function* verifyViews(
 function* countVerified(context: VerifyContext, verified: Verified): Generator<VerifyStep> {
   const { db, sealed } = context;
   for (const { length } of sealed.values()) verified.snapshots += length;
-  verified.owners = rowsOf(context, 'account');
+  const owners = 'SELECT DISTINCT migration_id, owner FROM account JOIN instrument i ON i.id = instrument';
+  verified.owners = rowsOf(context, `(${owners} WHERE owner <> '')`);
   const rows = db.prepare<[], { migrationId: bigint; importedAt: bigint }>(
     `SELECT migration_id AS migrationId, seeded_at AS importedAt FROM migration WHERE seeded_at >= 0 ORDER BY migration_id`,
   );

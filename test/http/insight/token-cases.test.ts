@@ -99,6 +99,8 @@ describe('tokens', () => {
     const [after] = (await at('2025-02-12T00:20:00Z')) as [Row & { accounts: Row[] }];
     expect(after).toMatchObject({ total: '500500.0000000000', contracts: 1_001, accounts_total: 1_002 });
     expect([after.accounts[0], after.accounts.at(-1)]).toMatchObject([{ id: '0001' }, { id: '1000' }]);
+    const verified = await holdfast('verify', '--data', folder.at('data'));
+    expect(verified).toMatchObject({ code: 0, stdout: 'equal: 2 snapshots, 1 owner\n' });
     const { length } = (await rowsOf(own('movements'), { ...USDC, limit: 1_000 })) as readonly Row[];
     expect(length).toBe(1_000);
   });
