@@ -29,7 +29,6 @@ type NamedQuestion = TableQuestion & { readonly table: TableName };
 /** Asks for a table: of the data directory, or of the service that `--url` names. */
 export type AskTable = (question: NamedQuestion) => Ask;
 
-/** A service that runs. */
 export interface RunningService {
   readonly base: URL;
   readonly stop: AbortSignal;

@@ -198,7 +198,6 @@ interface Paged {
   readonly after: PageStart | null;
 }
 
-/** The parameters that name an instrument. */
 export const INSTRUMENT = ['instrument_admin', 'instrument_id'] as const;
 
 /** The parameters of each table, and whether it has pages. */
@@ -264,10 +263,7 @@ export function pageOf<Fact>(
   return { rows: found.slice(0, limit), next: encodePageToken(table, query, start) };
 }
 
-/**
- * A token has all that the next page depends on, so that it stays valid forever, also in another process. It is no secret and
- * protects nothing: its content is validated like a request.
- */
+/** A token has all that the next page depends on, so it is valid forever, in any process. It is no secret: it is validated like a request. */
 function encodePageToken(
   table: TableName,
   query: Partial<Given<ParameterName>>,

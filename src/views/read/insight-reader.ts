@@ -183,10 +183,7 @@ export function readChanges(
   return { before, changes: rows === Infinity ? [...changes] : changes.take(rows).toArray() };
 }
 
-/**
- * What is left of an interval's versions, and of those of forced snapshots in it, at the snapshot of the grid that ends it; and
- * the totals before all of them.
- */
+/** What is left of an interval's versions at the snapshot of the grid that ends it, and the totals before all of them. */
 function* totalsInGrid(
   versions: Iterable<Version>,
   { grid, order, before }: { grid: SealedGrid; order: Order; before: Totals },

@@ -83,7 +83,6 @@ export function createInstrumentReader(
     return { contracts, owners, unlocked: BigInt(unlocked), locked: BigInt(locked) };
   }
 
-  /** All of a migration behind one. */
   const behind = ({ migrationId, after }: InstrumentsLookup): readonly InstrumentRow[] =>
     instruments.all(migrationId, after?.admin ?? '', after?.id ?? '');
 

@@ -26,7 +26,6 @@ const ACCOUNTS_AT_ONCE = 1_000;
 /** An instrument by its number, or where that is null the coin of a migration. */
 export const OF_INSTRUMENT = 'instrument = coalesce(?, (SELECT coin FROM migration WHERE migration_id = ? + 0))';
 
-/** An instrument of a migration. */
 export type Instrument = OfInstrument & { readonly migrationId: number };
 
 /** The accounts of instruments. An owner has one of the coin, and may have several of a token. `? + 0`: see views/store/database.ts. */
@@ -168,7 +167,6 @@ export function createVersionReader(db: Database) {
 
   return {
     sumsOf,
-    /** The sums of all accounts of a party. */
     sumsAt(accounts: readonly Account[], end: IntervalEnd): { readonly unlocked: Sums; readonly locked: Sums } {
       if (accounts.length === 1) return sumsOf(accounts[0]!, end);
       const all = accounts.map((account) => sumsOf(account, end));
@@ -187,7 +185,6 @@ interface Range {
   readonly to: IntervalEnd;
 }
 
-/** A sum after one of its parts has changed. */
 function changed(sum: Totals, before: Totals, after: Totals): Totals {
   return {
     unlocked: sum.unlocked + after.unlocked - before.unlocked,
@@ -215,10 +212,7 @@ interface DoubleSums {
 
 const LOW_BITS = 53;
 
-/**
- * Orders the owners with coin at a snapshot, the largest first, equal ones by the UTF-8 bytes of their parties. There may be
- * millions, so only packed numbers are held: some 80 MB for a million.
- */
+/** Orders owners at a snapshot, the largest first, then by party (UTF-8 bytes). Only packed numbers are held: 80 MB for a million. */
 export function rankOwners(
   db: Database,
   { snapshot, instrument, supply }: { snapshot: StoredSnapshot; supply: Supply } & OfInstrument,

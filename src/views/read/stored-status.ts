@@ -18,7 +18,6 @@ export interface TokenStatus {
   readonly unreadable: number;
 }
 
-/** Returns the function that reads it. */
 export function createTokenStatusReader(db: Database): () => TokenStatus {
   const setting = db.prepare<[], TokenStatus>(
     `SELECT CASE tokens WHEN 1 THEN 'on' WHEN 0 THEN 'off' END AS tokens, unreadable FROM setting`,

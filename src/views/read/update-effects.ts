@@ -12,16 +12,13 @@ export interface UpdateRow {
   readonly recordTime: Micros;
   readonly countedAt: Micros;
   readonly updateId: StoredId;
-  /** The accounts that it moved. */
   readonly accounts: Buffer;
 }
 
 export type UpdateEpoch = { readonly epoch: number };
 
-/** What an update changed in the account of that number. */
 type AccountChange = { readonly no: number; readonly change: Amounts; readonly name?: AccountName };
 
-/** The same with the account. */
 type Moved = { readonly account: Account; readonly change: Amounts; readonly name?: AccountName };
 
 export type Columns = Readonly<Record<keyof Amounts, string>>;
@@ -98,7 +95,6 @@ export function createEffectReader(
     return { moved: moved.sort(bySizeThenAccount), totalsChanged, supplyChange };
   }
 
-  /** The movement at a place of an update. */
   function complete(
     { updateNo, recordTime, countedAt, updateId }: UpdateRow,
     { moved, totalsChanged, supplyChange }: ReturnType<typeof effectsOf>,
@@ -135,7 +131,7 @@ function bySizeThenAccount(a: Moved, b: Moved): number {
 }
 
 function byBytes(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+  return a === b ? 0 : Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
 export function totalOf({ unlocked, locked }: Amounts): bigint {

@@ -106,10 +106,7 @@ export function createFactsReader(db: Database) {
     .safeIntegers();
   const snapshots = createSnapshotReader(db);
   const readExpired = createExpiredReader(db);
-  /**
-   * The owners read last: clients that poll request the same ones again. A sealed snapshot never changes, nor do its coins that have
-   * expired as of a round, so only the oldest entries are dropped.
-   */
+  /** The owners read last, because clients poll. Sealed snapshots, and coins expired as of a round, never change: only the oldest are dropped. */
   const cachedOwners = new Map<string, OwnerFacts>();
   // The event loop, which has no statement that scans, never reads a page.
   const readPage = lazy(() => createPageReader(db, accounts));
@@ -165,18 +162,12 @@ export function createFactsReader(db: Database) {
     if (lookup.round === 'lowest open' && lowestOpen === undefined) lowestOpen = lowestRound.get() ?? null;
     const round = lookup.round === 'lowest open' ? (lowestOpen ?? null) : lookup.round;
     if (lookup.instrument !== undefined) requireUnbounded(budget);
-    const found =
-      snapshot === null
-        ? []
-        : lookup.owners.map((party) =>
-            lookup.instrument === undefined
-              ? ownerAt(snapshot, party, round, budget)
-              : {
-                  party,
-                  ...versions.sumsAt(accounts.ofParty({ ...snapshot, ...lookup }, party), snapshot),
-                  expired: null,
-                },
-          );
+    if (snapshot === null) return { snapshot, round, owners: [] };
+    const found = lookup.owners.map((party) => {
+      if (lookup.instrument === undefined) return ownerAt(snapshot, party, round, budget);
+      const own = accounts.ofParty({ ...snapshot, ...lookup }, party);
+      return { party, ...versions.sumsAt(own, snapshot), expired: null };
+    });
     return { snapshot, round, owners: found };
   }
 
@@ -220,10 +211,7 @@ export function createFactsReader(db: Database) {
 
 const NO_COINS = { unlocked: NO_SUMS, locked: NO_SUMS };
 
-/**
- * Reads the sums of an owner's coins that have expired as of a round, and takes the rows read from the budget, and an epoch like a
- * row. Throws NOT_BOUNDED.
- */
+/** Reads the sums of an owner's coins that have expired as of a round. Takes rows and epochs from the budget. Throws NOT_BOUNDED. */
 function createExpiredReader(db: Database) {
   // By the keys of their indexes, so all rows that are read are counted, whether their coins have expired or not.
   const held = db
