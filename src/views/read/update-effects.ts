@@ -134,7 +134,7 @@ function bySizeThenAccount(a: Moved, b: Moved): number {
 }
 
 function byBytes(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+  return a === b ? 0 : Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
 export function totalOf({ unlocked, locked }: Amounts): bigint {
