@@ -3,10 +3,7 @@ import { Refusal } from './refusal.ts';
 interface Meaning {
   /** Codes of SQLite, where an extended code is listed before the one that it extends, and of the system. */
   readonly codes: readonly string[];
-  /**
-   * Whether it may pass by itself. `running`: only where it worked before, as on a file system that is read-only for a while;
-   * at the start it is reported at once.
-   */
+  /** Whether it may pass by itself. `running`: only where it worked before, such as a file system that is read-only for a while. */
   readonly passes: 'always' | 'running' | 'never';
   /** What the operator should do about a command that it ended. */
   readonly advice: string;

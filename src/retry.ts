@@ -58,10 +58,7 @@ export function createPauses(policy: RetryPolicy, { signal, nowMs = () => perfor
   let nextMs = policy.firstMs;
   let failingSinceMs: number | null = null;
   return {
-    /**
-     * Reports the wait and waits as long as the policy says, or until the signal aborts. Throws the error where it does not pass
-     * by itself, or has not passed in time.
-     */
+    /** Reports the wait, and waits as the policy says or until the signal aborts. Throws what does not pass by itself, or not in time. */
     async afterFailure(error: unknown, onPause: OnPause): Promise<void> {
       failingSinceMs ??= nowMs();
       const leftMs = failingSinceMs + (policy.forMsMax ?? Infinity) - nowMs();

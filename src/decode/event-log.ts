@@ -33,10 +33,7 @@ export interface ReadEventLog {
   readonly legs: number;
 }
 
-/**
- * Reads an exercise of EVENT_LOG_CHOICE that does not consume, in the names of either wire format. Null for one of others; never throws,
- * because no total depends on it.
- */
+/** Reads an exercise of EVENT_LOG_CHOICE that does not consume, of either format; null for others. Never throws: no total depends on it. */
 export function readEventLog(event: Wire): ReadEventLog | 'unreadable EventLog' | null {
   const { packageName = event.package_name } = event;
   const interfaceId = event.interfaceId ?? event.interface_id ?? INTERFACE;

@@ -146,10 +146,7 @@ export interface SourceStart {
   readonly resumeTokens: ReadonlyMap<string, string>;
   /** The DSO whose coins count, where the network names it. */
   readonly dso?: string;
-  /**
-   * Its resume tokens are times of the ledger, so it continues after any source. Another source must first show an update that is
-   * applied already, or it is refused (PossibleGap).
-   */
+  /** Its resume tokens are times of the ledger, so it continues after any source. Another must first show an applied update (PossibleGap). */
   readonly takesOver?: true;
   /** The owners whose coins it shows, where it does not show all. Coins of others are not counted. */
   readonly followed?: readonly string[];

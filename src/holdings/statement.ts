@@ -48,10 +48,7 @@ function endsUpTo({ from, to }: TimesBetween, length: PeriodLength): readonly Mi
 /** What a statement says of a movement. */
 type Booking = Pick<Movement, 'countedAt' | 'change' | 'supplyChange'>;
 
-/**
- * The periods, which follow each other from a time on, of an owner's movements in the order of their counted times. `isSupplyKnown`:
- * whether all owners are known.
- */
+/** The periods, from a time on, of an owner's movements by counted time. `isSupplyKnown`: whether all owners are known. */
 export function statementOf(
   movements: Iterable<Booking>,
   {

@@ -37,10 +37,7 @@ export function coinTotals(request: SummaryRequest, { snapshot, owners }: Owners
   };
 }
 
-/**
- * Throws a HoldingsFault as above, and where no round was requested and none is open. `isLimited`: behind a participant, where open
- * rounds are hardly ever seen.
- */
+/** Throws a HoldingsFault as above, and where no round is given or open. `isLimited`: of a participant, which hardly shows open rounds. */
 export function feeTotals(request: SummaryRequest, facts: OwnersFacts, rules: AnswerRules, isLimited = false): Summary {
   const { snapshot, round, owners } = facts;
   if (snapshot === null) throw snapshotFault(request);

@@ -130,11 +130,7 @@ export const LISTED_COLUMNS = [
 
 /** Amounts of both kinds of coin, and both together. */
 export function totalsFields({ unlocked, locked }: Pick<Totals, 'unlocked' | 'locked'>): Row {
-  return {
-    unlocked: formatAmount(unlocked),
-    locked: formatAmount(locked),
-    total: formatAmount(unlocked + locked),
-  };
+  return { unlocked: formatAmount(unlocked), locked: formatAmount(locked), total: formatAmount(unlocked + locked) };
 }
 
 export function accountFields(account: AccountName | undefined): Row {

@@ -200,10 +200,7 @@ function endSocket(socket: Duplex, status: number, message: string): void {
   socket.end(`${lines.join('\r\n')}\r\n\r\n${text}`);
 }
 
-/**
- * Answers at the service's address as long as its data directory cannot be opened, as on a full disk: the process is alive, and
- * answers say why nothing is served.
- */
+/** Answers at the service's address while its data directory cannot be opened, as on a full disk: alive, and why nothing is served. */
 export function createUnavailableServer({ logger, ...address }: Address & { logger: Logger }) {
   let server: HttpServer | null = null;
   let why = '';

@@ -56,10 +56,7 @@ export interface JsonOperation<Call, Fields extends z.ZodObject = z.ZodObject, S
   readonly scanProxy?: true;
   /** Why only programs may use it: pages of other origins get no CORS headers, and any request with an Origin is refused. */
   readonly programsOnly?: string;
-  /**
-   * Throws an HttpFault for what the caller can fix. Written as a method, so that one list can have operations with different
-   * requests: each is given the values of its own fields.
-   */
+  /** Throws an HttpFault for what the caller can fix. A method, so that one list can have operations with different requests. */
   handle(given: z.output<Fields>, call: Call): Answer | Promise<Answer>;
 }
 

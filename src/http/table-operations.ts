@@ -53,11 +53,7 @@ export const owners = tableOperation({
   summary: 'Every owner who had coin in a snapshot of the grid up to a time, with the totals then, by party id.',
   table: 'owners',
   schema: 'Owners',
-  answer: {
-    ...snapshot,
-    owners: listOfRows({ party_id: party, ...totals, ...contracts }),
-    ...token,
-  },
+  answer: { ...snapshot, owners: listOfRows({ party_id: party, ...totals, ...contracts }), ...token },
 });
 
 export const history = tableOperation({
@@ -302,10 +298,7 @@ export const balances: TableOperation = tableOperation({
   needsDirectory: true,
   request: balancesRequest(),
   schema: 'Balances',
-  answer: {
-    ...ofUpdates,
-    balances: listOfRows({ at: time('The time asked for.'), party_id: party, ...totals }),
-  },
+  answer: { ...ofUpdates, balances: listOfRows({ at: time('The time asked for.'), party_id: party, ...totals }) },
 });
 
 /** Every table of the area that is asked for by a GET: routes, requests, the document and the names in /metrics follow from this list. */

@@ -143,10 +143,7 @@ function plainText(status: number, text: string, headers: Readonly<Record<string
   return new Response(text, { status, headers: { 'Content-Type': 'text/plain; charset=UTF-8', ...headers } });
 }
 
-/**
- * The limit for callers who are no administrators, whom no operation with a body admits; they are refused only after the
- * body's own faults. Enough for any honest request.
- */
+/** The limit for callers who are no administrators: no operation with a body admits them, and its own faults come first. */
 const POWERLESS_BODY_BYTES_MAX = 65_536;
 
 interface ServeDeps {

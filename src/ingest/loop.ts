@@ -117,10 +117,7 @@ async function applyBatch(
   }
 }
 
-/**
- * Waits until the clock has come near a time that was ahead of it, and ends that halt (docs/rules.md, rule 6). Null then; the
- * dead letter where the signal aborts first.
- */
+/** Ends a halt once the clock has come near its time (docs/rules.md, rule 6). Null then; the dead letter where the signal aborts first. */
 export async function awaitClock(
   writer: ViewsWriter,
   deadLetter: DeadLetter,

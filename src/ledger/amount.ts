@@ -1,9 +1,6 @@
 import { Decimal } from 'decimal.js';
 
-/**
- * Daml Decimals as whole numbers of 1e-10 units. A Decimal has at most 28 integer and 10 fraction digits, so
- * |units| < 10^38; sums of them are unbounded.
- */
+/** Daml Decimals as whole numbers of 1e-10 units: at most 28 integer and 10 fraction digits, so |units| < 10^38; sums are unbounded. */
 export const UNITS_PER_COIN = 10_000_000_000n;
 
 const FRACTION_DIGITS = 10;

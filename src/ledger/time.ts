@@ -6,10 +6,7 @@ export type Micros = number;
 export const LEDGER_TIME_MIN: Micros = 0;
 export const LEDGER_TIME_MAX: Micros = Date.UTC(2201, 0, 1) * 1000;
 export const LEDGER_TIME_EXPECTED = 'a UTC time in 1970-2200 such as "2025-02-14T15:00:00.123456Z"';
-/**
- * The largest migration id of a stream engine's store, in which one clock goes through all migrations: with more of them it would pass
- * the year 9999, the last of SQL engines.
- */
+/** The largest migration id of a stream engine's store, whose one clock for all migrations would else pass the year 9999. */
 export const FLAT_MIGRATION_MAX = 78;
 
 const LEDGER_TIME = /^\d{4}-\d{2}-\d{2}T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,6})?Z$/;
@@ -30,10 +27,7 @@ export function isImportTime(text: string): boolean {
   return IMPORT_TIME.test(text);
 }
 
-/**
- * A time as a feed writes it: 0 to 6 fraction digits and Z, in 1970-2200. Null where it is not one. Read digit by
- * digit, because every event has one and a Date costs several times as much.
- */
+/** A time as a feed writes it: 0 to 6 fraction digits and Z, in 1970-2200; null for others. By digits: a Date costs several times as much. */
 export function parseLedgerTime(text: string): Micros | null {
   if (!LEDGER_TIME.test(text)) return null;
   const minute = minuteOf(text);

@@ -61,10 +61,7 @@ export interface Ignored {
 
 export type LedgerEvent = CoinCreate | RoundCreate | Archive | HoldingCreate | OtherArchive;
 
-/**
- * A create of a coin template. Of the payload only `dso` is validated at once: faults of the rest are kept in `body`, because
- * they do not matter if the dso is not ours (docs/rules.md, rule 10).
- */
+/** A create of a coin template. Faults of all but `dso` are kept in `body`: they do not matter if the dso is not ours (docs/rules.md, rule 10). */
 export interface CoinCreate {
   readonly kind: CoinEntity;
   readonly contractId: string;

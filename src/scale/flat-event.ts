@@ -61,10 +61,7 @@ export interface CounterfeitCreated extends EventTime {
   readonly fp: string;
 }
 
-/**
- * A: a coin or a counterfeit, X: a round, P: a contract of any template, which is ignored where it is not active. `locked` of an A
- * is what its template says.
- */
+/** A: a coin or a counterfeit, X: a round, P: of any template, ignored where it is not active. `locked` of an A: as its template says. */
 export type ContractArchived =
   | (EventTime & { readonly k: 'A'; readonly cid: string; readonly locked: 0 | 1 })
   | (EventTime & { readonly k: 'X' | 'P'; readonly cid: string });

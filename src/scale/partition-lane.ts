@@ -104,10 +104,7 @@ export async function openLane(
     }
   }
 
-  /**
-   * A producer has one transaction at a time. One that failed may have been committed all the same, and only the next process that
-   * opens the partition knows: so nothing is stored after it.
-   */
+  /** A producer has one transaction at a time. One that failed may be committed all the same, so nothing is stored after it. */
   function inTurn<Result>(step: () => Promise<Result>): Promise<Result> {
     const result = turn.then(() => {
       if (failure !== null) throw failure;

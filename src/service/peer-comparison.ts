@@ -19,10 +19,7 @@ interface Peer {
   difference: string | null;
 }
 
-/**
- * Compares each peer by itself, so that a slow one delays no other. A peer that does not answer does not differ. `differences`: a
- * sentence for each peer that differs.
- */
+/** Compares each peer by itself: a slow one delays no other, and one that does not answer does not differ. A sentence for each that does. */
 export function startComparison(
   urls: readonly string[],
   { store, logger, registry }: { store: HoldingsStore; logger: Logger; registry: Registry },

@@ -115,10 +115,7 @@ export function createTokenVerifier({
   return {
     /** How many verified tokens are remembered. */
     rememberedCount: () => remembered.size,
-    /**
-     * Null for a token that no configured service or provider verifies: it is as if there were none. No promise for a token that
-     * was verified before and is still valid.
-     */
+    /** Null for a token that no configured service or provider verifies. No promise for one that was verified before and is still valid. */
     verify(text: string): VerifiedToken | Promise<VerifiedToken | null> {
       const fingerprint = hash('sha256', text, 'base64url');
       const known = remembered.get(fingerprint);

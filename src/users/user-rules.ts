@@ -211,10 +211,7 @@ function jsonBytes(annotations: Annotations): number {
   return annotations.size === 0 ? 2 : Buffer.byteLength(JSON.stringify([...annotations]));
 }
 
-/**
- * Gives a user rights; the answer has only the new ones (docs/rules.md, users). The limit is
- * checked before the first is stored: a body may name hundreds of thousands.
- */
+/** Gives a user rights; answers with the new ones (docs/rules.md, users). The limit is checked first: a body may name hundreds of thousands. */
 export function grantRights({ users, caller, config, body }: Call<UsersWriter, ChangeRightsRequest>): readonly Right[] {
   const { userId, rights, identityProviderId } = checkRequest(caller, body);
   checkPartiesKnown(caller, rights, identityProviderId);
@@ -280,10 +277,7 @@ function checkProviderExists(users: UsersReader, id: string): void {
     throw invalidArgument(`Provided identity_provider_id Id(${id}) has not been found.`);
 }
 
-/**
- * Party records are not kept, so to a caller who is no ParticipantAdmin all parties are unknown: UNKNOWN_RESOURCE, as for
- * parties that the reference has not allocated.
- */
+/** Party records are not kept, so to others than a ParticipantAdmin all parties are unknown: UNKNOWN_RESOURCE, as of the reference. */
 function checkPartiesKnown(caller: Caller, rights: readonly Right[], identityProviderId: string): void {
   if (caller.participantAdmin) return;
   const named = rights.filter(({ kind }) => kind === 'CanActAs' || kind === 'CanReadAs').map(({ party }) => party);

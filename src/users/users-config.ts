@@ -199,10 +199,7 @@ const KEY_EXPECTED = {
   ES512: 'a key on the curve P-521',
 } as const;
 
-/**
- * The public key of a PEM certificate or PEM public key, in the file that the setting `name` names. One that the algorithm
- * cannot use is refused at the start.
- */
+/** The public key of a PEM certificate or key, in the file of the setting `name`. One that the algorithm cannot use is refused. */
 function readPublicKey(name: string, file: string, algorithm: PublicKeyAlgorithm): KeyObject {
   const key = parsePem(readNamed(name, file).toString());
   if (key === null) throw new Refusal(`${name}: ${file} contains neither a PEM certificate nor a PEM public key`);

@@ -1,9 +1,6 @@
 import { mayPass } from '../machine-errors.ts';
 
-/**
- * Of each error code its gRPC status and category, whether its body tells nothing, and whether its context has no
- * definite_answer, as in the reference: docs/rules.md, errors.
- */
+/** Of each error code its gRPC status and category, whether its body tells nothing, and whether definite_answer is missing (docs/rules.md, errors). */
 export const ERROR_CODES = {
   UNAUTHENTICATED: { grpc: 16, category: 6, redacted: true },
   PERMISSION_DENIED: { grpc: 7, category: 7, redacted: true },

@@ -21,10 +21,7 @@ import { databaseError, USERS_FILE } from '../users/users-schema.ts';
 import { makeDataDirectory, openForReading, partialViewsFile, viewsFile } from './store/database.ts';
 import { lockForWriting } from './store/writer-lock.ts';
 
-/**
- * Copies a data directory into a new directory, each database as of one moment, also while a service writes to it. The new
- * directory appears under its name complete or not at all.
- */
+/** Copies a data directory into a new one, each database as of one moment, also beside a service. It appears complete or not at all. */
 export function backUp(dataDir: string, target: string, { withSecret }: { withSecret: boolean }): void {
   openForReading(dataDir).close();
   if (target === '') throw new Refusal('DIR: given "", expected the name of a new directory');
@@ -48,10 +45,7 @@ export function backUp(dataDir: string, target: string, { withSecret }: { withSe
   }
 }
 
-/**
- * Copies a backup into an empty data directory and gives it a new id, from which it has a Kafka group of its own. After a failure the
- * directory is empty again.
- */
+/** Copies a backup into an empty data directory, with a new id and so a Kafka group of its own. After a failure it is empty again. */
 export function restore(backup: string, dataDir: string): void {
   checkBackup(backup);
   makeDataDirectory(dataDir);

@@ -161,10 +161,7 @@ function momentsOf(
   return moments.filter((moment) => !isAhead(moment, Date.now()));
 }
 
-/**
- * Where a partition ends, on each lane: a repeat of what is there then lies within the last moment. A lane that is not among the
- * last records has nothing behind the first of these.
- */
+/** Where a partition ends, on each lane: a repeat of what is there lies within the last moment. Other lanes have nothing behind the first record. */
 function createPartitionEnd({ values, isWhole }: PartitionTail) {
   const byLane = new Map<string, ScanPosition>();
   let ofOthers: ScanPosition | null = null;

@@ -278,10 +278,7 @@ class PartitionBuffer {
     return { firstOffset: this.start.firstOffset, nextOffset, sha256: sha256(bytes) };
   }
 
-  /**
-   * The offset up to which everything is stored: past control records too, once all that was returned is stored, whichever
-   * session read it. `stored`: undefined before the first commit.
-   */
+  /** The offset up to which everything is stored: past control records too, once all that was returned is. `stored`: undefined before a commit. */
   storedThrough(stored: number = this.start.firstOffset): number {
     const returned = (this.handedOver ?? this.start).nextOffset;
     const isOnItsWay = this.waiting > 0 || this.verify !== null || stored < returned;

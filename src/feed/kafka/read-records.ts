@@ -5,10 +5,7 @@ import type { PartitionBounds } from './kafka-positions.ts';
 import { recordsOf } from './kafka-record.ts';
 import { createLoneConsumer } from './lone-consumer.ts';
 
-/**
- * Reads each partition from an offset to the end that it has now; returns what the partitions had then. `each` gets records of one
- * partition in their order; what it throws ends the reading.
- */
+/** Reads each partition from an offset to its end now, and returns what they had. `each` gets records of one in order; what it throws ends it. */
 export async function readRecords(
   kafka: Kafka,
   topic: string,

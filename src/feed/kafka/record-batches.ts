@@ -171,10 +171,7 @@ function hex(crc: number): string {
   return crc.toString(16).padStart(8, '0');
 }
 
-/**
- * The memory that a batch may take: eight messages of the longest that are applied. Producers fill batches of 16 KiB to 1 MiB,
- * and a few KiB of zstd may stand for gigabytes.
- */
+/** The memory that a batch may take: eight of the longest messages. Producers fill 16 KiB to 1 MiB, and a few KiB of zstd may be gigabytes. */
 export const UNPACKED_BYTES_MAX = 128 * 2 ** 20;
 
 type Unpack = (bytes: Buffer) => Promise<Buffer>;

@@ -13,10 +13,7 @@ export function identityOf(participantId: string, parties: LedgerApiSettings['pa
   return `coins and open rounds of ${parties === 'all' ? 'all local parties' : 'named parties'}${OF}${participantId}`;
 }
 
-/**
- * Whether the views go on with this participant and these parties; false where they hold nothing of a participant. Throws
- * FeedRefused where they hold what is of another participant, or of other parties.
- */
+/** Whether the views go on with this participant; false where they hold nothing of one. Throws FeedRefused for another one, or other parties. */
 export function requireSame(
   { identity: stored, followed }: Pick<StoredSource, 'identity' | 'followed'>,
   { participantId, parties }: { participantId: string; parties: LedgerApiSettings['parties'] },

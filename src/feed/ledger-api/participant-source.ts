@@ -234,12 +234,7 @@ export function openLedgerApiSource(settings: LedgerApiSettings, context: Source
     }
   }
 
-  return {
-    batches,
-    ...progress.reports,
-    stored: (tokens) => progress.stored(tokens.get(LANE) ?? null),
-    activeAt,
-  };
+  return { batches, ...progress.reports, stored: (tokens) => progress.stored(tokens.get(LANE) ?? null), activeAt };
 }
 
 /** Null where there is no resume token, or one within a snapshot import. */

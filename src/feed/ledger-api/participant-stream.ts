@@ -30,10 +30,7 @@ export interface StreamOptions {
   readonly messageBytesMax?: number;
 }
 
-/**
- * The elements of a stream of a participant, in batches of what has come. Ends where the server ends it in good order, or the
- * signal aborts; throws AnswerFailure for any other end.
- */
+/** The elements of a participant's stream, in batches. Ends in good order or where the signal aborts; throws AnswerFailure otherwise. */
 export async function* openStream(
   url: string,
   {

@@ -71,10 +71,7 @@ export function requireParsable(client: JsonClient, { length }: Buffer): void {
   throw new AnswerFailure(`${client.url}: answers with ${what}`);
 }
 
-/**
- * The elements of a list in an answer, each as its own bytes, which are not parsed, and the other members of the answer. Throws
- * AnswerFailure where there is no such list.
- */
+/** The elements of a list in an answer as their own bytes, not parsed, and its other members. Throws AnswerFailure where there is none. */
 export function listedIn(
   client: JsonClient,
   page: Buffer,

@@ -62,10 +62,7 @@ export function askPage(
   });
 }
 
-/**
- * Before the first update of all is read. A Scan gives no imports with its updates, so that of a network which came through a
- * migration the contracts carried over would be missing.
- */
+/** Before the first update of all: a Scan gives no imports with its updates, so contracts carried over a migration would be missing. */
 export async function requireBeginning(client: JsonClient): Promise<void> {
   const migrationId = await askMigrationId(client);
   if (migrationId > 0)

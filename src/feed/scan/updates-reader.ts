@@ -40,10 +40,7 @@ export class UpdatesReader {
   /** Updates returned whose time may be asked for again. */
   readonly #known = new Map<string, ScanPosition>();
 
-  /**
-   * `from`: null for the first update of all. `applied`: how far what was returned is known to be good. A bad update may have any
-   * time, so at the end it is asked from there on.
-   */
+  /** `from`: null for the first of all. `applied`: how far what was returned is good; a bad update may have any time, so it is asked from there. */
   constructor(
     client: JsonClient,
     options: { from: ScanPosition | null; pageSize: number; applied: () => ScanPosition | null },

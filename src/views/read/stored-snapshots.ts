@@ -64,9 +64,7 @@ export const ID_TEXT = "CASE typeof(contract_id) WHEN 'blob' THEN lower(hex(cont
 type DigestName = 'changesDigest' | 'digest' | 'tokensChangesDigest' | 'tokensDigest';
 
 type SnapshotRow = Omit<StoredSnapshot, 'forced' | 'unlocked' | 'locked' | DigestName> &
-  Readonly<Record<'unlocked' | 'locked', string> & Record<DigestName, Buffer | null>> & {
-    readonly forced: number;
-  };
+  Readonly<Record<'unlocked' | 'locked', string> & Record<DigestName, Buffer | null>> & { readonly forced: number };
 
 export type SnapshotReader = ReturnType<typeof createSnapshotReader>;
 

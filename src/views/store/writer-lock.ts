@@ -5,10 +5,7 @@ import { isDiskError, isMachineError } from '../../machine-errors.ts';
 import { makeDatabasePrivate } from '../../private-file.ts';
 import { Refusal } from '../../refusal.ts';
 
-/**
- * The writer's lock: an exclusive SQLite transaction on lock.db, which the kernel releases with the process. The pid next to
- * it is only shown, never trusted.
- */
+/** The writer's lock: an exclusive SQLite transaction on lock.db, which ends with the process. The pid beside it is only shown. */
 export function lockForWriting(dataDir: string): Disposable {
   const [file, pidFile] = [join(dataDir, 'lock.db'), join(dataDir, 'lock.pid')];
   let db: DatabaseFile.Database | null = null;
