@@ -14,7 +14,7 @@ import { OwnerPage } from './pages/owner.tsx';
 import { SnapshotPage } from './pages/snapshot.tsx';
 import { SnapshotsPage } from './pages/snapshots.tsx';
 import { TokensPage } from './pages/tokens.tsx';
-import { Answered, Empty } from './parts/card.tsx';
+import { Answered } from './parts/card.tsx';
 import { Banner } from './parts/state.tsx';
 import { isParty } from './parts/values.tsx';
 
@@ -51,8 +51,11 @@ function App(): JSX.Element {
   const last = useRef<Shown | null>(null);
   // Until a time is answered, the one before it is shown.
   const here = useMemo(
-    () => (newest.answer && (at === null || past.isCurrent) ? hereOf(newest.answer, at, past.answer) : last.current),
-    [newest.answer, at, past.answer, past.isCurrent],
+    () =>
+      newest.answer && (at === null || past.isCurrent || past.error !== null)
+        ? hereOf(newest.answer, at, past.answer)
+        : last.current,
+    [newest.answer, at, past.answer, past.isCurrent, past.error],
   );
   last.current = here;
   const title = titleOf(address, party);
@@ -71,12 +74,17 @@ function App(): JSX.Element {
       return <SnapshotPage key={path} migration={ofMigration!} time={decoded(time)} live={live} />;
     if (party !== null && !isParty(party)) return <NotAParty text={party} />;
     if (!['', 'owners', 'snapshots', 'tokens'].includes(path) && party === null) return <NotFound path={path} />;
-    if (at !== null && past.error !== null) return <Empty>{past.error.message}</Empty>;
+    if (at !== null && past.error !== null)
+      return (
+        <section class="card">
+          {past.error.message}. <a href={pageLink(path, { at: undefined })}>Show the newest</a>.
+        </section>
+      );
     if (at !== null && past.isCurrent && past.answer?.snapshots.length === 0 && path !== 'snapshots')
       return (
-        <Empty>
+        <section class="card">
           No snapshot at or before {showTime(at)} UTC. <a href={pageLink(path, { at: undefined })}>Show the newest</a>.
-        </Empty>
+        </section>
       );
     if (party !== null) return <OwnerPage key={party} party={party} here={here} live={live} />;
     if (path === 'owners')

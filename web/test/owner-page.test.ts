@@ -81,6 +81,13 @@ it('shows an owner at the time and round that are asked for, under an address to
   await page.getByText('Round -1000 is before coins').waitFor();
 });
 
+it('says what is wrong with a time in the address', async () => {
+  const { page } = await dashboard.open(`/owners/${ALICE}?at=yesterday`);
+  await page.getByText(/yesterday.*Show the newest/).waitFor();
+  await page.getByRole('link', { name: 'Show the newest' }).click();
+  await card(page, 'Holdings now').waitFor();
+});
+
 it('shows what an owner was, is and will be: rank, changes, first seen, next unlock', async () => {
   const { page, faults } = await dashboard.open(`/owners/${LARGE}`);
   const { record_time } = await dashboard.newestSnapshot();
