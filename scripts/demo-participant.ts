@@ -69,11 +69,11 @@ async function demonstrate(folder: string, stopping: DemoStop): Promise<void> {
 
   say(`Of your own participant it is one line too:
 
-   holdfast serve --data ./data --ledger-api http://participant:7575 --ledger-api-parties all --ledger-api-token-file token
+   holdfast serve --data ./data --ledger-api http://participant:7575 --ledger-api-parties all --ledger-api-token-file token --migration-id 4
 
    docs/follow-a-network.md  what to type, what a participant shows, and what its token needs`);
   if (!(process.stdin.isTTY && process.stdout.isTTY)) return;
-  say(`Look at it in your browser, as it changes: ${url}/\n\nIt stays up until you press Ctrl-C.`);
+  say(`Look at it in your browser, as it changes: ${url}/tokens\n\nIt stays up until you press Ctrl-C.`);
   await service.ended;
 }
 

@@ -24,12 +24,11 @@ import { createRankings } from '../views/read/server-answers.ts';
 import { openViewsStore } from '../views/read/views-store.ts';
 import { addressOf, type Invocation, parseOption } from './command.ts';
 
-type NamedQuestion = TableQuestion & { readonly table: TableName };
+export type NamedQuestion = TableQuestion & { readonly table: TableName };
 
 /** Asks for a table: of the data directory, or of the service that `--url` names. */
 export type AskTable = (question: NamedQuestion) => Ask;
 
-/** A service that runs. */
 export interface RunningService {
   readonly base: URL;
   readonly stop: AbortSignal;
@@ -129,18 +128,10 @@ export function askService({ table, query }: NamedQuestion, { base, stop }: Runn
     if (!schema.safeParse(answer).success) throw new Error(`${url}: expected the answer of a Holdfast of this version`);
     const [rowsName] = Object.entries(answer as Row).find(([, field]) => Array.isArray(field))!;
     const { [rowsName]: rows, next_page_token: next, ...head } = answer as Row;
-    return {
-      head,
-      rowsName,
-      rows: rows as readonly Row[],
-      csvWithout: [
-        'accounts',
-        ...((rows as readonly Row[]).some((row) => 'account_id' in row) ? [] : ['provider', 'account_id']),
-      ],
-      ...(paged && { next: next as string | null }),
-      fixed: false,
-      about: [],
-    };
+    const hasAccounts = (rows as readonly Row[]).some((row) => 'account_id' in row);
+    const csvWithout = ['accounts', ...(hasAccounts ? [] : ['provider', 'account_id'])];
+    const page = paged && { next: next as string | null };
+    return { head, rowsName, rows: rows as readonly Row[], csvWithout, ...page, fixed: false, about: [] };
   };
 }
 

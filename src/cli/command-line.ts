@@ -20,10 +20,7 @@ import { logLineText, safeText } from './terminal.ts';
 
 type LoadCommand = () => Promise<CliCommand | CommandGroup>;
 
-/**
- * Every command and group by its word, in the order and under the headings of the help. Only the one given is loaded, because
- * some need large modules.
- */
+/** Every command and group by its word, under the headings of the help. Only the one given is loaded: some need large modules. */
 const COMMANDS_BY_HEADING: Readonly<Record<string, Readonly<Record<string, LoadCommand>>>> = {
   Run: {
     serve: async () => (await import('./serve.ts')).serveCommand,

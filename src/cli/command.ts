@@ -62,7 +62,6 @@ export interface Invocation {
   readonly logger: Logger;
 }
 
-/** Whether log lines are for people. */
 export function hasTextLog(format: Config['logFormat'], { stderr }: Terminal): boolean {
   return format === 'text' || (format === 'auto' && stderr.isTTY === true);
 }

@@ -96,7 +96,6 @@ function findData({ dataDir, dso, postgres, readOnly }: Config): string {
   return `${resolve(dataDir)}, DSO ${known.party ?? 'not known yet'}`;
 }
 
-/** Each Scan, and whether all are of one network. */
 function scanTests({ urls, ca }: ScanSettings, pinned: string | null, { signal }: About): readonly Test[] {
   const dsos = new Map<string, string>();
   const ofScans = urls.map(

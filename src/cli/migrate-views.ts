@@ -5,10 +5,7 @@ import { migrateViews } from '../views/store/migrations.ts';
 import type { Invocation } from './command.ts';
 import { createProgress } from './progress.ts';
 
-/**
- * Brings views.db to the tables of this program where they are older, before a command that writes opens it. `tellClients` is called
- * with how far it is.
- */
+/** Brings views.db to the tables of this program where they are older, before a command that writes opens it. `tellClients` is called with how far it is. */
 export async function migrateOlderViews(
   { config: { dataDir }, terminal, logger }: Pick<Invocation, 'config' | 'terminal' | 'logger'>,
   {

@@ -12,7 +12,6 @@ import {
   parameter,
   TABLES,
   type TableName,
-  type TableQuestion,
 } from '../holdings/table-question.ts';
 import { csvText, LISTED_COLUMNS, type Row, type Table, tableBody, withoutColumns } from '../holdings/table-rows.ts';
 import { columnsOf } from '../http/table-operation.ts';
@@ -25,6 +24,7 @@ import {
   addressBelow,
   answerOf,
   joined,
+  type NamedQuestion,
   operationOf,
   pagesOf,
   type RunningService,
@@ -137,7 +137,7 @@ export const snapshotsCommand: CliCommand = {
       if (newestFirst.length >= rowsMax) isCut = true;
       if (isCut) break;
       const query = { migration_id: BigInt(migration), from, to, every: null, order: 'desc', limit: 0, after: null };
-      const question = { table: 'snapshots', query } as TableQuestion & { readonly table: TableName };
+      const question = { table: 'snapshots', query } as NamedQuestion;
       const found = await joined(pagesOf(rowsMax - newestFirst.length, ask(question)));
       newestFirst.push(...found.rows.map((row) => ({ migration_id: migration, ...row })));
       isCut = typeof found.next === 'string';
@@ -198,16 +198,8 @@ function withRange(options: Invocation['options']): Invocation['options'] {
 /** A command that prints what an operation of /holdfast/v1 answers: of the data directory, or of a service. */
 function tableCommand(
   name: TableName,
-  {
-    summary,
-    examples,
-    ofOwner,
-  }: {
-    readonly summary: string;
-    readonly examples: readonly string[];
-    /** The table where --owner is given, which is an option then. */
-    readonly ofOwner?: TableName;
-  },
+  // The table where --owner is given, which is an option then.
+  { summary, examples, ofOwner }: Pick<CliCommand, 'summary' | 'examples'> & { readonly ofOwner?: TableName },
 ): CliCommand {
   const { parameters: named, paged } = TABLES[ofOwner ?? name];
   const isStatement = name === 'statement';
@@ -225,11 +217,8 @@ function tableCommand(
       if (named.some((name) => name === 'from')) addRange(command);
       if (isStatement) command.option('--month <MONTH>', 'a calendar month in UTC, such as 2026-10, by day');
       const all = 'all of them with --csv';
-      if (paged)
-        command.option(
-          '--limit <N>',
-          `number of rows (default: ${LIMIT_DEFAULT}; ${TERMINAL_ROWS} on a terminal; ${all})`,
-        );
+      const rows = `number of rows (default: ${LIMIT_DEFAULT}; ${TERMINAL_ROWS} on a terminal; ${all})`;
+      if (paged) command.option('--limit <N>', rows);
       return addForms(command);
     },
     run: async (invocation) => {
@@ -241,19 +230,15 @@ function tableCommand(
       const rowsMax = limitOf(ranged, isShown);
       using opened = new DisposableStack();
       const tables = tablesOf(invocation, opened);
-      const options =
-        typeof ranged.owner === 'string'
-          ? { ...ranged, owner: await wholeParty(ranged.owner, { ...invocation, ask: tables }) }
-          : ranged;
+      const { owner } = ranged;
+      const whole = typeof owner === 'string' && { owner: await wholeParty(owner, { ...invocation, ask: tables }) };
+      const options: Invocation['options'] = { ...ranged, ...whole };
       const table = ofOwner !== undefined && options.owner !== undefined ? ofOwner : name;
       const columns = columnsOf(operationOf(table));
       const parameters: readonly ParameterName[] = TABLES[table].parameters;
       const given = parameters.map((name) => [name, parseOption(options, OPTIONS[name]![0], parameter(name, table))]);
       const query = { ...Object.fromEntries(given), ...monthOf(options), limit: 0, after: null };
-      const pages = pagesOf(
-        rowsMax,
-        tables({ table, query } as unknown as TableQuestion & { readonly table: TableName }),
-      );
+      const pages = pagesOf(rowsMax, tables({ table, query } as unknown as NamedQuestion));
       if (form === 'csv') return await print(csvOf(pages, columns), stdout);
       const found = await joined(pages);
       if (form === 'json') stdout.write(safeJson(tableBody(found)));

@@ -1,5 +1,6 @@
 import { fstatSync, writeSync } from 'node:fs';
 import { Writable } from 'node:stream';
+import { pino } from 'pino';
 import { isObject } from '../json/untrusted.ts';
 import { isDiskError } from '../machine-errors.ts';
 
@@ -29,19 +30,10 @@ export function safeBytes(bytes: Buffer): string {
   ).join('');
 }
 
-const LEVELS: Readonly<Record<number, string>> = {
-  10: 'trace',
-  20: 'debug',
-  30: 'info',
-  40: 'warn',
-  50: 'error',
-  60: 'fatal',
-};
-
 /** A log line as people read it: the time of day, the level if it is not `info`, the message, and the other fields behind it. */
 export function logLineText(line: string): string {
   const { time, level, msg, err, pid: _pid, hostname: _host, ...fields } = JSON.parse(line) as Record<string, unknown>;
-  const name = LEVELS[Number(level)] ?? String(level);
+  const name = pino.levels.labels[Number(level)] ?? String(level);
   const failure = isObject(err) ? [`${err.message}`] : [];
   const about = Object.entries(fields)
     .filter(([, value]) => value !== null && !(typeof value === 'string' && String(msg).includes(value)))

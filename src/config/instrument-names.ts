@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { withoutExcerpt } from '../json/parse-error.ts';
+import { jsonOrNull } from '../json/untrusted.ts';
 import { HOLDING_ID_EXPECTED, isHoldingId, isPartyId, PARTY_EXPECTED } from '../ledger/ledger-ids.ts';
 import { readNamed } from '../named-file.ts';
 import { Refusal } from '../refusal.ts';
@@ -35,20 +35,15 @@ export function readInstrumentNames(file: string | null): readonly InstrumentNam
   };
   const bytes = readNamed(optionName('instruments'), file);
   if (bytes.length > FILE_BYTES_MAX) refuse(`has ${bytes.length} bytes, and at most ${FILE_BYTES_MAX} are read`);
-  let given: unknown;
-  try {
-    given = JSON.parse(bytes.toString());
-  } catch (error) {
-    return refuse(`is not JSON: ${withoutExcerpt(error as Error)}`);
-  }
-  const parsed = SCHEMA.safeParse(given);
-  if (!parsed.success) {
-    const [{ path, message }] = parsed.error.issues as [z.core.$ZodIssue];
+  const given = jsonOrNull(bytes.toString()) ?? refuse('is not JSON');
+  const { data, error } = SCHEMA.safeParse(given);
+  if (error !== undefined) {
+    const [{ path, message }] = error.issues as [z.core.$ZodIssue];
     return refuse(`${path.length === 0 ? 'not as expected' : path.join('.')}: ${message}; expected ${EXPECTED}`);
   }
-  const keys = parsed.data.map(({ admin, id }) => `${admin}\n${id}`);
-  const twice = parsed.data.find((_, i) => keys.indexOf(keys[i]!) !== i);
-  return twice === undefined ? parsed.data : refuse(`has ${showGiven(twice.id)} of ${twice.admin} twice`);
+  const keys = data.map(({ admin, id }) => `${admin}\n${id}`);
+  const twice = data.find((_, i) => keys.indexOf(keys[i]!) !== i);
+  return twice === undefined ? data : refuse(`has ${showGiven(twice.id)} of ${twice.admin} twice`);
 }
 
 const EXPECTED = `a list of at most ${INSTRUMENTS_MAX} {"admin", "id", "symbol", "name", "decimals"}`;

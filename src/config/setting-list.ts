@@ -59,10 +59,7 @@ export const LEDGER_API_SETTINGS = {
   ledgerApiCa: path('PEM file of the authorities that may sign the participant'),
 } as const;
 
-/**
- * Every setting by its key in the configuration file. The option is the key in kebab-case, the environment variable the
- * option in upper case after HOLDFAST_.
- */
+/** Every setting by its key in the configuration file. Its option is that in kebab-case, its variable the option in upper case after HOLDFAST_. */
 export const SETTINGS = {
   data: directory('directory of views.db and users.db', { default: './data', field: 'dataDir', reads: true }),
   host: text('an address to listen on', 'HOST')('address to listen on', { default: '127.0.0.1', reads: true }),

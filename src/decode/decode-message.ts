@@ -50,10 +50,7 @@ export function decodePartially(bytes: Uint8Array): Decoded | null {
   return read?.next === bytes.length ? decoded(read.transaction) : null;
 }
 
-/**
- * Decodes good transactions of Scan in a text that has many, which must be UTF-8: what begins at a position, and where it ends. Null for
- * anything else.
- */
+/** Decodes good transactions of Scan in a text that has many, which must be UTF-8: what begins at a position, and where it ends. Null for anything else. */
 export function partialDecoder(
   text: Uint8Array,
 ): (at: number) => { readonly seen: Decoded; readonly end: number } | null {

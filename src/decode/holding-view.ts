@@ -33,10 +33,7 @@ const [EARLIEST, LATEST] = [
   parseRequestTime('9999-12-31T23:59:59.999999Z')!,
 ];
 
-/**
- * What the views of a created event say of a holding; null where none of them is a Holding view. Anyone can show a party such a contract,
- * so whatever they are, this throws nothing (docs/rules.md, rule 16).
- */
+/** What views say of a holding; null where none is a Holding view. Throws nothing, because anyone can show a party anything (docs/rules.md, rule 16). */
 export function readHoldingView(views: unknown, createdAt: Micros): HoldingView | Unreadable | null {
   if (!Array.isArray(views)) return null;
   let failed: Unreadable | null = null;

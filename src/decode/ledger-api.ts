@@ -176,10 +176,7 @@ function readReassignmentEvent(wire: Wire, path: () => string): LedgerEvent | Ig
   return kind === 'JsUnassignedEvent' ? readUnassigned(wire[kind], kindPath) : readAssigned(wire[kind], kindPath);
 }
 
-/**
- * A contract that goes to another synchronizer stays active; one without another synchronizer is purged (docs/rules.md,
- * rule 9).
- */
+/** A contract that goes to another synchronizer stays active; one without another synchronizer is purged (docs/rules.md, rule 9). */
 function readUnassigned(wire: unknown, path: () => string): LedgerEvent | IgnoredEvent {
   const { value } = within(path, () => readObject(wire, ''));
   return within(

@@ -204,10 +204,7 @@ function decodeReassignment(message: Wire): LedgerUpdate {
   return { kind: 'update', format: 'scan', updateId, migrationId, synchronizerId, recordTime, events, ignored };
 }
 
-/**
- * A contract that goes to another synchronizer stays active; one without another synchronizer is purged (docs/rules.md,
- * rule 9).
- */
+/** A contract that goes to another synchronizer stays active; one without another synchronizer is purged (docs/rules.md, rule 9). */
 function readUnassigned(event: Wire): LedgerEvent | IgnoredEvent {
   const target = readText(event.target_synchronizer, 'event.target_synchronizer', SYNCHRONIZER_EXPECTED);
   if (target !== event.source_synchronizer) return 'unassignment';

@@ -41,10 +41,7 @@ export function readTime(value: unknown, field: string): Micros {
   return time ?? fault(field, value, LEDGER_TIME_EXPECTED);
 }
 
-/**
- * The parties validated last, because most creates name the dso and one owner, twice each. Comparing is cheaper than
- * validating again.
- */
+/** The parties validated last, because most creates name the dso and one owner, twice each. Comparing is cheaper than validating again. */
 const knownParties = ['', '', '', ''];
 let oldestKnown = 0;
 

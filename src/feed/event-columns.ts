@@ -110,7 +110,6 @@ const ENTITY_OF: readonly ArchivedContract['entity'][] = [
 /** DIFFERING: of a coin whose views differ. TOKEN: plus 1 where it is locked, plus 2 where it is of another package. */
 const [OTHER, COIN, ARCHIVE, DIFFERING, TOKEN] = [0, 10, 20, 30, 40] as const;
 
-/** Builds the columns. */
 export class EventList {
   readonly numbers: number[] = [];
   readonly texts: (string | null)[] = [];

@@ -231,7 +231,6 @@ export interface ListedInstrument extends InstrumentName, Supply {
   readonly scope: 'network' | 'followed';
 }
 
-/** What a party has in one account of an instrument. */
 export interface AccountTotals extends AccountName {
   readonly unlocked: bigint;
   readonly locked: bigint;
@@ -252,7 +251,6 @@ interface UnreadableLookup {
   readonly rows: number;
 }
 
-/** A holding whose view cannot be read. */
 export interface Unreadable {
   readonly contractId: string;
   readonly templateId: string;

@@ -1,15 +1,13 @@
 import { jsonOrNull } from '../json/untrusted.ts';
 import { formatAmount } from '../ledger/amount.ts';
+import { COIN_INSTRUMENT } from '../ledger/templates.ts';
 import { formatTime } from '../ledger/time.ts';
 import { showGiven } from '../show-given.ts';
-import type { HoldingsStore, OwnedInstrument, Snapshot, Supply } from './facts.ts';
+import type { HoldingsStore, ListedInstrument, OwnedInstrument, Snapshot, Supply } from './facts.ts';
 import { HoldingsFault, unknownToken } from './holdings-fault.ts';
 import type { InstrumentName } from './instrument.ts';
 import { type Given, type PageStart, pageOf, type TableQuery, type TableQuestion } from './table-question.ts';
 import { type Row, type Table, totalsFields } from './table-rows.ts';
-
-/** What the coin's instrument is called by its admin, the DSO. */
-export const COIN_ID = 'Amulet';
 
 /** The instrument of a question whose coin is not named; undefined: the coin. Throws the fault of half a name. */
 export function instrumentIn({
@@ -25,7 +23,7 @@ export function instrumentIn({
 
 /** The instrument that is named, unless it is the coin. */
 export async function tokenNamed(instrument: InstrumentName | undefined, store: HoldingsStore) {
-  const isCoin = instrument?.id === COIN_ID && instrument.admin === (await store.facts({ kind: 'dso' }));
+  const isCoin = instrument?.id === COIN_INSTRUMENT && instrument.admin === (await store.facts({ kind: 'dso' }));
   return isCoin ? undefined : instrument;
 }
 
@@ -86,58 +84,38 @@ export function proofOf({ digest, tokensDigest }: Snapshot, instrument: Instrume
   return instrument === undefined ? digest : `${digest} ${tokensDigest}`;
 }
 
-type At = { readonly snapshot: Snapshot; readonly fixed: boolean };
-
-/** Every instrument of which something was held up to a snapshot, with what there is of it then. Rejects with a HoldingsFault. */
+/** Every instrument of which something was held up to a snapshot, by any owner or by one, with what there is then. Rejects with a HoldingsFault. */
 export async function instrumentsTable(
-  query: TableQuery<'instruments'>,
-  { snapshot, fixed }: At,
+  { table, query }: Extract<TableQuestion, { table: 'instruments' | 'owner instruments' }>,
+  { snapshot, fixed }: { readonly snapshot: Snapshot; readonly fixed: boolean },
   store: HoldingsStore,
 ): Promise<Table> {
   const { limit, after } = query;
   const { migrationId, recordTime } = snapshot;
-  const lookup = { kind: 'instruments', migrationId, recordTime, rows: limit + 1 } as const;
-  const found = await store.facts({ ...lookup, after: nameIn(after) });
-  const page = { table: 'instruments', query, migrationId, snapshot: recordTime } as const;
-  const { rows, next } = pageOf(found, page, nameOf);
-  const time = formatTime(recordTime);
+  const party = 'party' in query ? query.party : null;
+  const lookup = { migrationId, recordTime, rows: limit + 1, after: nameIn(after) };
+  const found: readonly (ListedInstrument | OwnedInstrument)[] =
+    party === null
+      ? await store.facts({ kind: 'instruments', ...lookup })
+      : await store.facts({ kind: 'instruments of owner', party, ...lookup });
+  const { rows, next } = pageOf(found, { table, query, migrationId, snapshot: recordTime }, nameOf);
+  const [time, ofMigration] = [formatTime(recordTime), { migration_id: migrationId }];
   return {
-    head: { migration_id: migrationId, record_time: time },
+    head:
+      party === null ? { ...ofMigration, record_time: time } : { record_time: time, ...ofMigration, party_id: party },
     rowsName: 'instruments',
-    rows: rows.map((each) => {
-      const { admin, id, owners, contracts, scope } = each;
-      return { admin, id, ...totalsFields(each), owners, contracts, scope };
-    }),
-    next,
-    snapshotDigest: `${snapshot.digest} ${snapshot.tokensDigest}`,
-    fixed,
-    about: [`migration ${migrationId}`, time],
-  };
-}
-
-/** Every instrument that a party had up to a snapshot, with what it has of it then. Rejects with a HoldingsFault. */
-export async function ownerInstrumentsTable(
-  query: TableQuery<'owner instruments'>,
-  { snapshot, fixed }: At,
-  store: HoldingsStore,
-): Promise<Table> {
-  const { party, limit, after } = query;
-  const { migrationId, recordTime } = snapshot;
-  const lookup = { kind: 'instruments of owner', migrationId, recordTime, party, rows: limit + 1 } as const;
-  const found = await store.facts({ ...lookup, after: nameIn(after) });
-  const page = { table: 'owner instruments', query, migrationId, snapshot: recordTime } as const;
-  const { rows, next } = pageOf(found, page, nameOf);
-  const time = formatTime(recordTime);
-  return {
-    head: { record_time: time, migration_id: migrationId, party_id: party },
-    rowsName: 'instruments',
-    rows: rows.map(ownedRow),
+    rows: rows.map((each) => ('scope' in each ? listedRow(each) : ownedRow(each))),
     csvWithout: ['accounts'],
     next,
     snapshotDigest: `${snapshot.digest} ${snapshot.tokensDigest}`,
     fixed,
-    about: [party, `migration ${migrationId}`, time],
+    about: [...(party === null ? [] : [party]), `migration ${migrationId}`, time],
   };
+}
+
+function listedRow(listed: ListedInstrument): Row {
+  const { admin, id, owners, contracts, scope } = listed;
+  return { admin, id, ...totalsFields(listed), owners, contracts, scope };
 }
 
 function ownedRow(owned: OwnedInstrument): Row {

@@ -30,14 +30,8 @@ export async function movementsTable(
   const { migrationId } = history;
   const { from, to, fixed } = countedRange(history, query, after);
   const page = placeOf(after, history, fixed);
-  const about = {
-    instrument,
-    party: party ?? null,
-    kinds: kind ?? null,
-    min: min ?? 0n,
-    order: order ?? 'desc',
-  } as const;
-  const lookup = { kind: 'movements', migrationId, from, to, ...about, rows: limit + 1 } as const;
+  const about = { party: party ?? null, kinds: kind ?? null, min: min ?? 0n, order: order ?? 'desc' };
+  const lookup = { kind: 'movements', migrationId, instrument, from, to, ...about, rows: limit + 1 } as const;
   const found = from > to ? [] : await store.facts({ ...lookup, after: page.after, untilNo: page.untilNo });
   const { rows, next } = pageOf(found, { table, query, migrationId, snapshot: to }, page.nameOf);
   const isOfAll = party === undefined;

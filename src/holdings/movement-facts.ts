@@ -36,7 +36,6 @@ export interface Movement {
   readonly updateId: string;
   /** Empty where the account has no owner. */
   readonly party: string;
-  /** Of a token. */
   readonly account?: AccountName;
   /** Its place among those of its update, from 0: the largest changes first, then by party id, provider and account id (UTF-8 bytes). */
   readonly place: number;
@@ -160,7 +159,6 @@ export interface MovementName {
   readonly recordTime: bigint;
   readonly updateId: string;
   readonly party: string;
-  /** Of a token. */
   readonly account?: AccountName;
 }
 

@@ -7,7 +7,6 @@ import { HoldingsFault, requireFollowed, snapshotFault, unknownToken } from './h
 import {
   instrumentIn,
   instrumentsTable,
-  ownerInstrumentsTable,
   proofOf,
   requireInstrument,
   unreadableTable,
@@ -56,19 +55,13 @@ export async function answerTable(asked: TableQuestion, store: HoldingsStore): P
     case 'locks':
       return locksTable(question.query, await findSnapshot(store, question.query, question.query.after), store);
     case 'instruments':
-      return instrumentsTable(question.query, await findSnapshot(store, question.query, question.query.after), store);
     case 'owner instruments':
-      return ownerInstrumentsTable(
-        question.query,
-        await findSnapshot(store, question.query, question.query.after),
-        store,
-      );
+      return instrumentsTable(question, await findSnapshot(store, question.query, question.query.after), store);
     case 'unreadable':
       return unreadableTable(question.query, store);
   }
 }
 
-/** The snapshots of a migration, with the supply at each. */
 async function snapshotsTable(query: TableQuery<'snapshots'>, store: HoldingsStore): Promise<Table> {
   const { every, order: given, limit, after } = query;
   const order = given ?? 'desc';
@@ -100,21 +93,13 @@ async function snapshotsTable(query: TableQuery<'snapshots'>, store: HoldingsSto
   };
 }
 
-/** Every owner who had coin up to a snapshot, with the totals at it. */
 async function ownersTable(query: TableQuery<'owners'>, store: HoldingsStore): Promise<Table> {
   const { prefix, limit, after } = query;
   const { snapshot, fixed } = await findSnapshot(store, query, after);
   const { migrationId, recordTime } = snapshot;
   const instrument = instrumentIn(query);
-  const lookup = {
-    kind: 'listed owners',
-    migrationId,
-    recordTime,
-    instrument,
-    prefix: prefix ?? '',
-    rows: limit + 1,
-  } as const;
-  const found = await store.facts({ ...lookup, after: after?.last ?? null });
+  const lookup = { migrationId, recordTime, instrument, prefix: prefix ?? '', rows: limit + 1 };
+  const found = await store.facts({ kind: 'listed owners', ...lookup, after: after?.last ?? null });
   const page = { table: 'owners', query, migrationId, snapshot: recordTime } as const;
   const { rows, next } = pageOf(found, page, ({ party }) => party);
   const time = formatTime(recordTime);
@@ -131,7 +116,6 @@ async function ownersTable(query: TableQuery<'owners'>, store: HoldingsStore): P
 
 const RANK = /^\d{1,10}$/;
 
-/** The owners with coin at a snapshot, the largest first. */
 async function topTable(query: TableQuery<'top'>, store: HoldingsStore): Promise<Table> {
   const { limit, after } = query;
   const contains = query.contains ?? null;
@@ -179,13 +163,8 @@ async function historyTable(query: TableQuery<'history'>, store: HoldingsStore):
   if (every !== null) requireMultiple(every, periodUs);
   const { fixed, ...range } = listedRange(migration, query, null);
   const end = { migrationId: BigInt(migrationId), recordTime: BigInt(range.to), match: 'at_or_before' } as const;
-  const { snapshot, owners } = await store.facts({
-    kind: 'owners',
-    snapshot: end,
-    owners: [party],
-    round: null,
-    instrument,
-  });
+  const asked = { kind: 'owners', snapshot: end, owners: [party], round: null, instrument } as const;
+  const { snapshot, owners } = await store.facts(asked);
   const last = snapshot === null || snapshot.recordTime < range.from ? null : snapshot.recordTime;
   const points = pointsOver({ ...multiplesWithin(range, periodUs), last }, every);
   const lookup = { kind: 'changes', migrationId, instrument, party, ...points, order: 'asc', rows: Infinity } as const;
@@ -212,7 +191,6 @@ function pointRows(points: Grid, { before, changes }: ChangesFacts): Row[] {
   return rows;
 }
 
-/** The snapshots of the grid at which an owner's totals changed. */
 async function changesTable(query: TableQuery<'changes'>, store: HoldingsStore): Promise<Table> {
   const { party, order: given, limit, after } = query;
   const order = given ?? 'desc';

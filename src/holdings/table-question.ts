@@ -46,6 +46,14 @@ const time = (description: string): Parameter<bigint> => ({
   schema: { type: 'string', format: 'date-time' },
 });
 
+const party = (description: string): Parameter<string> => ({
+  parse: (text) => (isPartyId(text) ? text : null),
+  print: itself,
+  expected: PARTY_EXPECTED,
+  description,
+  schema: { type: 'string', maxLength: 255 },
+});
+
 /** The first of the values is the default. */
 function oneOf<const Name extends string>(names: readonly Name[], description: string): Parameter<Name> {
   return {
@@ -86,13 +94,7 @@ export type ParameterName = keyof Values;
 export type Given<Name extends ParameterName> = { readonly [Each in Name]: Values[Each] | null };
 
 export const PARAMETERS: { readonly [Name in ParameterName]: Parameter<Values[Name]> } = {
-  party: {
-    parse: (text: string) => (isPartyId(text) ? text : null),
-    print: itself,
-    expected: PARTY_EXPECTED,
-    description: 'The owner; zeros for a party that never had any coin.',
-    schema: { type: 'string', maxLength: 255 },
-  },
+  party: party('The owner; zeros for a party that never had any coin.'),
   migration_id: {
     parse: parseInt64,
     print: String,
@@ -150,13 +152,7 @@ export const PARAMETERS: { readonly [Name in ParameterName]: Parameter<Values[Na
       'Only movements that changed a total by at least as much; with 0, or unless given, those of locks too.',
     schema: { type: 'string' },
   },
-  instrument_admin: {
-    parse: (text: string) => (isPartyId(text) ? text : null),
-    print: itself,
-    expected: PARTY_EXPECTED,
-    description: 'The admin of a token, with `instrument_id`; the coin unless both are given.',
-    schema: { type: 'string', maxLength: 255 },
-  },
+  instrument_admin: party('The admin of a token, with `instrument_id`; the coin unless both are given.'),
   instrument_id: {
     parse: (text: string) => (text.isWellFormed() && Buffer.byteLength(text) <= INSTRUMENT_ID_BYTES_MAX ? text : null),
     print: itself,
@@ -198,7 +194,6 @@ interface Paged {
   readonly after: PageStart | null;
 }
 
-/** The parameters that name an instrument. */
 export const INSTRUMENT = ['instrument_admin', 'instrument_id'] as const;
 
 /** The parameters of each table, and whether it has pages. */
@@ -264,10 +259,7 @@ export function pageOf<Fact>(
   return { rows: found.slice(0, limit), next: encodePageToken(table, query, start) };
 }
 
-/**
- * A token has all that the next page depends on, so that it stays valid forever, also in another process. It is no secret and
- * protects nothing: its content is validated like a request.
- */
+/** A token has all that the next page depends on, so it is valid forever, in any process. It is no secret: it is validated like a request. */
 function encodePageToken(
   table: TableName,
   query: Partial<Given<ParameterName>>,

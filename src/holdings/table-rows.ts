@@ -67,7 +67,6 @@ function jsonText(table: Table, isFirst: boolean): string {
   return rest === undefined || rest === null ? text : text.slice(0, -']}'.length);
 }
 
-/** The columns that CSV has of a table. */
 export function withoutColumns({ columns, header }: CsvForm, { csvWithout = [] }: Pick<Table, 'csvWithout'>): CsvForm {
   return { columns: columns.filter((name) => !csvWithout.includes(name)), header };
 }
@@ -138,7 +137,6 @@ export function totalsFields({ unlocked, locked }: Pick<Totals, 'unlocked' | 'lo
   };
 }
 
-/** The account of a token; nothing for the coin. */
 export function accountFields(account: AccountName | undefined): Row {
   return account === undefined ? {} : { provider: account.provider, account_id: account.accountId };
 }
@@ -187,7 +185,6 @@ export function snapshotEvent(snapshot: Snapshot, { skipped }: { readonly skippe
   return { migration_id: snapshot.migrationId, ...snapshotRow(snapshot), ...(skipped ? { skipped } : {}) };
 }
 
-/** The instrument of an event; nothing for the coin. */
 export function instrumentFields({ instrument }: OfInstrument): Row {
   return instrument === undefined ? {} : { instrument_admin: instrument.admin, instrument_id: instrument.id };
 }

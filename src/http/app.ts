@@ -59,7 +59,6 @@ export function createApp(deps: AppDeps): Hono {
   return app;
 }
 
-/** A person with a browser, and no program. */
 function wantsPage(c: Context): boolean {
   return c.req.method === 'GET' && (c.req.header('accept') ?? '').includes('text/html');
 }

@@ -35,7 +35,6 @@ function openApiDocument<Operation extends OperationFacts>(
     readonly servers: readonly string[];
     readonly components: object;
     readonly security?: object;
-    /** What is in each group of operations, and in which an operation is. */
     readonly groups: Readonly<Record<string, string>>;
     readonly groupOf: (operation: OperationFacts) => string;
   },
@@ -59,12 +58,10 @@ function openApiDocument<Operation extends OperationFacts>(
   };
 }
 
-/** The error answers of any of these operations. */
 export const ERROR = z
   .strictObject({ error: z.string().meta({ description: 'What is wrong, for people.' }) })
   .meta({ id: 'Error' });
 
-/** One operation in the document. */
 function describeJsonOperation(operation: JsonOperation<never>, limits: RequestLimits, values: ExampleValues): object {
   const { method, path, deprecated, scanProxy, request, answer, alsoAnswers = {}, faults = {} } = operation;
   return {
@@ -75,7 +72,6 @@ function describeJsonOperation(operation: JsonOperation<never>, limits: RequestL
   };
 }
 
-/** The schemas of all answers, each under its name. */
 function answerSchemas(operations: readonly Pick<JsonOperation<never>, 'answer'>[]): object {
   // Clients must accept fields that a later version adds.
   const override: z.core.ToJSONSchemaParams['override'] = ({ jsonSchema }) =>
@@ -114,7 +110,6 @@ function errorResponses(faults: Readonly<Record<number, string>>): object {
   return responses({ ...faults, 500: 'A fault of Holdfast; the request id is in the log.' }, ERROR);
 }
 
-/** JSON of a named schema. */
 function contentOf(schema: z.ZodType): object {
   return { 'application/json': { schema: referenceTo(schema) } };
 }

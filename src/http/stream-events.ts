@@ -47,10 +47,7 @@ const OWNERS_AT_ONCE = 100;
 /** Written at a time, and what more an event has. */
 const TEXT_CHARS = 64 * 1024;
 
-/**
- * How far a stream has come in the order in which snapshots were sealed, each behind the updates before it. Of that nothing is kept but
- * a page of movements.
- */
+/** How far a stream has come in the order of sealing, each snapshot behind the updates before it. It keeps no more than a page of movements. */
 export type StreamPosition = ReturnType<typeof createPosition>;
 
 export function createPosition(

@@ -24,10 +24,8 @@ interface Watcher {
   readonly onMoved: () => void;
 }
 
-/** Whose movements a stream is of, and of which instrument. */
 type OwnersOf = OfInstrument & { readonly owners: readonly string[] };
 
-/** The streams of an instrument, by their owners. */
 interface Watched extends OfInstrument {
   readonly watchers: Map<string, Set<Watcher>>;
 }
@@ -86,10 +84,7 @@ export function createMovementWatch(store: HoldingsStore) {
     isUsed: () => streams > 0,
     /** The number of the update that was looked up to. */
     lookedTo: () => lookedTo,
-    /**
-     * Looks up to an update, and calls the streams of owners that moved. One at a time. Where the service is behind its source,
-     * only at the first updates of those: what streams cost there delays the ingest.
-     */
+    /** Looks up to an update, and calls the streams of owners that moved; behind the source at the first updates only, not to delay the ingest. */
     async lookUpTo(updateNo: number, { isBehind }: { readonly isBehind: boolean }): Promise<void> {
       while (streams > 0 && lookedTo < updateNo) {
         await lookFurther(updateNo);

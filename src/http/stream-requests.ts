@@ -1,6 +1,5 @@
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context } from 'hono';
-import type { InstrumentName } from '../holdings/instrument.ts';
 import { instrumentIn } from '../holdings/instrument-answers.ts';
 import { INSTRUMENT, PARAMETERS } from '../holdings/table-question.ts';
 import { isObject } from '../json/untrusted.ts';
@@ -38,9 +37,9 @@ export interface StreamDeps {
 const HEADERS = { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' };
 
 export function streamRoutes({ streams, clientAddress, limits }: StreamDeps, cors: Cors): readonly Route[] {
-  const answer = async (c: Context, asked: StreamRequest): Promise<Response> => {
+  const answer = async (c: Context, asked: Promise<StreamRequest>): Promise<Response> => {
     const client = clientAddress(c);
-    const request = await streams.lookFor(asked);
+    const request = await streams.lookFor(await asked.catch(throwAsHttpFault));
     streams.requireRoom(client);
     const headers = { ...cors.headers(c), ...HEADERS };
     if (c.req.method === 'HEAD') return new Response(null, { headers });
@@ -51,7 +50,7 @@ export function streamRoutes({ streams, clientAddress, limits }: StreamDeps, cor
   };
   return [
     { ...STREAM_OPERATION, cors, handle: (c) => answer(c, readQuery(c)) },
-    { ...STREAM_OF_MANY_OPERATION, cors, handle: async (c) => answer(c, await readBody(c, limits.bodyBytesMax)) },
+    { ...STREAM_OF_MANY_OPERATION, cors, handle: (c) => answer(c, readBody(c, limits.bodyBytesMax)) },
   ];
 }
 
@@ -59,23 +58,15 @@ export function streamRoutes({ streams, clientAddress, limits }: StreamDeps, cor
 const STREAM_EVENTS_ASKED = ['snapshots', 'movements', 'movements,snapshots', 'snapshots,movements'] as const;
 
 /** Reads a request strictly, as those of the tables are. Throws a 400 that names the parameter. */
-function readQuery(c: Context): StreamRequest {
+async function readQuery(c: Context): Promise<StreamRequest> {
   const query = queryOf(c.req.url);
   const texts = textsOf(['owner', 'events', 'last_event_id', ...INSTRUMENT], query, 'owner');
   const owners = query.getAll('owner');
   const { ownersMax } = STREAM_LIMITS;
   if (owners.length > ownersMax)
     throw new HttpFault(400, `owner: given ${owners.length} times, expected at most ${ownersMax}`);
-  return requestOf(
-    c,
-    {
-      owners,
-      asked: texts.get('events') ?? null,
-      id: texts.get('last_event_id') ?? null,
-      instrument: { instrument_admin: texts.get('instrument_admin'), instrument_id: texts.get('instrument_id') },
-    },
-    () => 'owner',
-  );
+  const { events: asked = null, last_event_id: id = null, ...instrument } = Object.fromEntries(texts);
+  return requestOf(c, { owners, asked, id, instrument }, () => 'owner');
 }
 
 /** The same of a body. */
@@ -84,8 +75,7 @@ async function readBody(c: Context, bytesMax: number): Promise<StreamRequest> {
     throw wrongValue(name, text, 'no parameter, only fields of the body');
   const body = await readJsonBody(c, bytesMax);
   if (!isObject(body)) throw wrongValue('body', body, 'a JSON object');
-  const { owners = [], events = null, last_event_id: id = '', ...rest } = body;
-  const { instrument_admin, instrument_id, ...others } = rest;
+  const { owners = [], events = null, last_event_id: id = '', instrument_admin, instrument_id, ...others } = body;
   for (const [name, value] of Object.entries(others))
     throw wrongValue(name, value, `no such field, only owners, events, last_event_id, ${INSTRUMENT.join(', ')}`);
   const { bodyOwnersMax } = STREAM_LIMITS;
@@ -99,19 +89,15 @@ async function readBody(c: Context, bytesMax: number): Promise<StreamRequest> {
 
 function requestOf(
   c: Context,
-  {
-    owners,
-    asked,
-    id,
-    instrument,
-  }: {
+  given: {
     owners: readonly unknown[];
     asked: unknown;
     id: string | null;
-    instrument: Readonly<Record<(typeof INSTRUMENT)[number], unknown>>;
+    instrument: Readonly<Record<string, unknown>>;
   },
   ownerName: (at: number) => string,
 ): StreamRequest {
+  const { owners, asked, id } = given;
   const { parse, expected } = PARAMETERS.party;
   const parties = owners.map((owner, at) => {
     const party = typeof owner === 'string' ? parse(owner) : null;
@@ -125,26 +111,18 @@ function requestOf(
     throw wrongValue('events', asked, 'an owner whose movements to send');
   // A client without one may send an empty id, as the standard has it.
   const [admin, name] = INSTRUMENT.map((each) => {
-    const text = instrument[each] ?? null;
+    const text = given.instrument[each] ?? null;
     const value = typeof text === 'string' ? PARAMETERS[each].parse(text) : null;
     if (text !== null && value === null) throw wrongValue(each, text, PARAMETERS[each].expected);
     return value;
   });
-  const of = instrumentOrFault({ instrument_admin: admin!, instrument_id: name! });
+  const instrument = instrumentIn({ instrument_admin: admin!, instrument_id: name! });
   return {
     owners: [...new Set(parties)],
-    instrument: of,
+    instrument,
     events,
     lastEventId: c.req.header('last-event-id') || id || null,
   };
-}
-
-function instrumentOrFault(given: Parameters<typeof instrumentIn>[0]): InstrumentName | undefined {
-  try {
-    return instrumentIn(given);
-  } catch (error) {
-    return throwAsHttpFault(error);
-  }
 }
 
 const DESCRIPTION = `\`status\` first and on each change, then \`snapshot\` for each one sealed, its \`id\` the migration id, the record

@@ -54,7 +54,6 @@ export const movementsSince = time('Movements are kept from that counted time on
   description: 'Null where they are kept from the beginning.',
 });
 
-/** The fields of a row, in order. */
 export function columnsOf({ answer }: TableOperation): readonly string[] {
   const rows = Object.values(answer.shape).find((field) => field instanceof z.ZodArray);
   return Object.keys(rows === undefined ? answer.shape : (rows.element as z.ZodObject).shape);

@@ -121,7 +121,6 @@ export const top = tableOperation({
   },
 });
 
-/** In the rows of a token. */
 const account = {
   provider: party.nullable().optional().meta({ description: "Of a token: the account's provider; null for none." }),
   account_id: z.string().optional().meta({ description: "Of a token: the account's id." }),

@@ -66,10 +66,7 @@ type Values = Map<ParameterName, unknown>;
 const PAGE_PARAMETERS = ['limit', 'after'];
 const LIMIT_EXPECTED = `an integer from 1 to ${LIMIT_MAX}`;
 
-/**
- * Reads a request strictly, because no existing client depends on less. Throws a 400 that names the parameter. `all`: one
- * answer has the rows of all pages.
- */
+/** Reads a request strictly. Throws a 400 that names the parameter. `all`: one answer has the rows of all pages. */
 async function readTableRequest(
   { table, request }: TableOperation,
   c: Context,
@@ -199,7 +196,6 @@ function cacheHeaders(answer: TableText, { url, all }: { readonly url: URL; read
   };
 }
 
-/** Headers of the body. */
 function bodyHeaders({ fileName }: TableText, form: 'json' | 'csv'): Readonly<Record<string, string>> {
   if (form === 'json') return { 'Content-Type': TYPES.json };
   return { 'Content-Type': TYPES.csv, 'Content-Disposition': `attachment; filename="${fileName}.csv"` };
@@ -222,10 +218,7 @@ function isKnown(tag: string | undefined, header: string | undefined): boolean {
   return header.split(',').some((each) => ['*', tag].includes(each.trim().replace(/^W\//, '')));
 }
 
-/**
- * The texts of a first part of an answer and of all that follow, each of which is read when the client has received the one before:
- * only one is in memory for a slow client.
- */
+/** The texts of an answer in parts, each read when the client has the one before: only one is in memory for a slow client. */
 function inParts(
   first: TableText,
   following: (part: TableText) => Promise<TableText> | null,

@@ -23,10 +23,7 @@ export function targetOf({ req: { url } }: Context): { readonly path: string; re
   return query === -1 ? { path: target, search: '' } : { path: target.slice(0, query), search: target.slice(query) };
 }
 
-/**
- * The id in a request's path, decoded once; empty where the operation's path has none. What cannot be decoded is a
- * 400; Hono would leave it as it is.
- */
+/** The id in a request's path, decoded once; empty where the operation's path has none. What cannot be decoded is a 400; Hono would leave it as it is. */
 export function idOf(c: UsersContext, operationPath: string): string {
   const at = operationPath.split('/').findIndex((segment) => segment.startsWith('{'));
   if (at < 0) return '';

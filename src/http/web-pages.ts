@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { Context } from 'hono';
+import { lazy } from '../lazy.ts';
 import { get, HttpFault, type Route } from './routing.ts';
 
 /** An OpenAPI document and where it is served. */
@@ -53,13 +54,9 @@ export function docsRoutes(documents: readonly ServedDocument[]): readonly Route
   const served = documents.map(({ path, read }) => get(path, async () => send(await read(), 'json')));
   if (!existsSync(join(BUILT_API_PAGE, 'index.html'))) return [get('/docs', unbuilt), ...served];
   const file = (name: string): Route['handle'] => {
-    /** Read and compressed once. */
-    let sendFile: Route['handle'] | undefined;
-    return (c) => {
-      const headers = { 'Content-Type': TYPES[endingOf(name)], 'Cache-Control': 'no-cache', Vary: 'Accept-Encoding' };
-      sendFile ??= sender(readFileSync(join(BUILT_API_PAGE, name)), headers, API_PAGE_HEADERS);
-      return sendFile(c);
-    };
+    const headers = { 'Content-Type': TYPES[endingOf(name)], 'Cache-Control': 'no-cache', Vary: 'Accept-Encoding' };
+    const sendFile = lazy(() => sender(readFileSync(join(BUILT_API_PAGE, name)), headers, API_PAGE_HEADERS));
+    return (c) => sendFile()(c);
   };
   return [
     get('/docs', file('index.html')),
@@ -93,7 +90,6 @@ function startScript(documents: readonly ServedDocument[]): string {
 /** Where `npm run build` puts the page, whether this file runs from src/ or from dist/. */
 const BUILT = join(import.meta.dirname, '../../dist/web');
 
-/** The pages by their paths. */
 const PAGES = ['/', '/snapshots', '/snapshots/{migration}/{time}', '/tokens', '/owners', '/owners/{party}'];
 
 /** The dashboard, what it loads, and its page for paths that do not exist. */
@@ -110,9 +106,7 @@ export function openDashboard({
   instruments,
 }: {
   folder?: string;
-  /** What the page calls parties. */
   labels: object;
-  /** What it calls instruments. */
   instruments: readonly object[];
 }): Dashboard {
   if (!existsSync(join(folder, 'index.html')))
@@ -141,7 +135,6 @@ export function openDashboard({
   };
 }
 
-/** Such as `../` from `/owners/x`. */
 function rootFrom(path: string): string {
   return '../'.repeat(path.split('/').length - 2) || './';
 }

@@ -195,10 +195,7 @@ export interface Timed {
   readonly seconds: number;
 }
 
-/**
- * Times each call of a method, of all objects of a class, from outside: what is timed knows nothing of it. A call that throws is not
- * counted.
- */
+/** Times each call of a method, of all objects of a class, from outside: what is timed knows nothing of it. A call that throws is not counted. */
 export function timeCalls<Name extends string>(
   prototype: Record<Name, (...given: never[]) => unknown>,
   name: Name,

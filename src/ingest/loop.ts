@@ -13,10 +13,7 @@ const BATCH_EVENTS_MAX = 50_000;
 const BATCH_MESSAGES_MAX = 50_000;
 /** At the end of a feed, where no more come, new messages are committed after about this long. */
 const COMMIT_IDLE_MS = 250;
-/**
- * Where more come, but more slowly than they are applied: a transaction writes whole pages, so fewer and larger ones
- * write less.
- */
+/** Where more come, but more slowly than they are applied: a transaction writes whole pages, so fewer and larger ones write less. */
 const COMMIT_WAITING_MS = 1_000;
 /** The same where what comes is older than `OLD_US`: nobody waits for it. */
 const COMMIT_OLD_MS = 5_000;

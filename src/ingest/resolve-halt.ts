@@ -13,10 +13,7 @@ export interface Retried {
   readonly bad: string | null;
 }
 
-/**
- * Applies the stored bytes of the halted message at its own place (docs/rules.md, bad updates). Throws a Refusal where nothing is
- * halted or another process has the writer's lock.
- */
+/** Applies the stored bytes of the halted message at its own place. Throws a Refusal where nothing is halted, or the writer's lock is taken. */
 export function retryHalted(dataDir: string, options: WriterOptions): Retried {
   requireViews(dataDir);
   using _lock = lockForWriting(dataDir);

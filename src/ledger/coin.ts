@@ -228,10 +228,7 @@ function isPartyList(value: unknown): value is readonly string[] {
   return Array.isArray(value) && value.every((party) => typeof party === 'string' && isPartyId(party));
 }
 
-/**
- * What a coin's holding fee depends on; `holdings/summary-answer.ts` sums the fees. Amount and rate in 1e-10 units, `round` is
- * that of its creation.
- */
+/** What a coin's holding fee depends on; `holdings/summary-answer.ts` sums the fees. Amount and rate in 1e-10 units, `round` is that of its creation. */
 export interface FeeTerms {
   readonly amount: bigint;
   readonly rate: bigint;

@@ -6,10 +6,7 @@ const DURATION = /^(\d{1,12})(?:\.(\d{1,6}))?(ms|s|m|h|d)$/;
 
 export const DURATION_EXPECTED = 'a duration such as 500ms, 30s, 10m, 3h or 1d';
 
-/**
- * Microseconds of a duration such as `10m` or `1.5h`; null where the text is none, or is no whole number of
- * microseconds below 2^53.
- */
+/** Microseconds of a duration such as `10m` or `1.5h`; null where the text is none, or is no whole number of microseconds below 2^53. */
 export function parseDuration(text: string): number | null {
   const m = DURATION.exec(text);
   if (m === null) return null;

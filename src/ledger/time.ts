@@ -135,10 +135,7 @@ function twoDigits(value: number): string {
   return value < 10 ? `0${value}` : String(value);
 }
 
-/**
- * How far a record time may be after our clock and after the time reached; further halts, whatever the policy
- * (docs/rules.md, rule 6).
- */
+/** How far a record time may be after our clock and after the time reached; further halts, whatever the policy (docs/rules.md, rule 6). */
 export interface ClockRules {
   /** Our clock, microseconds: one reading for a range of messages. */
   readonly now: Micros;

@@ -10,10 +10,7 @@ export function fieldNameIn(format: WireFormat, scanName: string): string {
   return format === 'scan' ? scanName : scanName.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/**
- * The meaning of one message, in either format. `LedgerUpdate` covers transactions, reassignments and imports; other kinds
- * are `ignored` under a name by which they are counted.
- */
+/** The meaning of one message, in either format. Kinds that are none of these are `ignored` under a name by which they are counted. */
 export type Decoded = LedgerUpdate | Checkpoint | ImportMarker | Ignored;
 
 export interface LedgerUpdate {
@@ -199,9 +196,7 @@ export const INACTIVE_PURGE = 'purge of an inactive contract';
 /** The name under which EventLog events are counted that are not the DSO's, or of an owner that is not followed. */
 export const UNCOUNTED_LOG = 'EventLog that does not count';
 
-/**
- * What is left out of the views without being wrong. /status counts under these names, so they are a promise, like a route.
- */
+/** What is left out of the views without being wrong. /status counts under these names, so they are a promise, like a route. */
 export const IGNORED_EVENTS = [
   /** Of a template that is neither a coin nor a round. */
   'other template',

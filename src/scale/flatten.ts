@@ -134,10 +134,7 @@ function archived({ entity, contractId }: Archive, time: EventTime): ContractArc
   return { k: 'A', ...time, cid: contractId, locked: entity === 'LockedAmulet' ? 1 : 0 };
 }
 
-/**
- * 64 bits of what makes two creates of one contract equal (docs/rules.md, rule 9), as a signed number in digits: a stream engine
- * compares them, and so needs no more of the content.
- */
+/** 64 bits of what makes two creates of one contract equal (docs/rules.md, rule 9), signed, in digits: engines need no more of the content. */
 export function fingerprint(coin: Coin, dso: string): string {
   const { entity, owner, amount, rate, round, createdAt } = coin;
   const { createArguments, signatories, observers } = coinContent(coin, dso);

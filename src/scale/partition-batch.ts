@@ -51,10 +51,7 @@ interface WasRead {
   readonly seed: SnapshotImport | null;
 }
 
-/**
- * A snapshot import of a migration that has begun without it: what was created and archived between would be missing, whatever the
- * policy.
- */
+/** A snapshot import of a migration that has begun without it: what was created and archived between would be missing, whatever the policy. */
 export class LateImport extends BadUpdate {}
 
 /** How far a partition is decoded. It is the group's offset, with a text that Kafka keeps beside it. */

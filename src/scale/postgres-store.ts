@@ -13,8 +13,8 @@ import type {
 } from '../holdings/facts.ts';
 import { HoldingsFault } from '../holdings/holdings-fault.ts';
 import type { InstrumentName } from '../holdings/instrument.ts';
-import { COIN_ID } from '../holdings/instrument-answers.ts';
 import { LastComputed } from '../holdings/last-computed.ts';
+import { COIN_INSTRUMENT } from '../ledger/templates.ts';
 import { FLAT_MIGRATION_MAX, type Micros } from '../ledger/time.ts';
 import { describeServer, type PostgresSettings } from './postgres-settings.ts';
 import { type Ask, openPool } from './statement-pool.ts';
@@ -257,8 +257,8 @@ function createReaders(
 
 /** The only instrument of such a store, where it is behind that one. */
 function coinBehind(after: InstrumentName | null, dso: string): readonly InstrumentName[] {
-  const isBehind = after === null || after.admin < dso || (after.admin === dso && after.id < COIN_ID);
-  return isBehind ? [{ admin: dso, id: COIN_ID }] : [];
+  const isBehind = after === null || after.admin < dso || (after.admin === dso && after.id < COIN_INSTRUMENT);
+  return isBehind ? [{ admin: dso, id: COIN_INSTRUMENT }] : [];
 }
 
 const notKept = (what: string) => async (): Promise<never> => {

@@ -10,10 +10,7 @@ import { describeServer, type PostgresSettings } from './postgres-settings.ts';
 import { openPostgresStore, type PostgresStore, sealingStops } from './postgres-store.ts';
 import { startSealer } from './sealer.ts';
 
-/**
- * The part of a service that reads what a stream engine writes, and seals it. The database need not be there yet: until it is,
- * nothing is ready.
- */
+/** The part of a service that reads what a stream engine writes, and seals it. The database need not be there yet: until it is, nothing is ready. */
 export function openPostgres(
   settings: PostgresSettings,
   { version, rules, logger }: { version: string; rules: AnswerRules; logger: Logger },

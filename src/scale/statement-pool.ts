@@ -35,10 +35,7 @@ export type Ask = <Row>(sql: string, values?: readonly unknown[]) => Promise<rea
 /** More would reach their time limit before they begin. */
 const WAITING_MAX = 256;
 const QUERY_CANCELED = '57014';
-/**
- * Of the classes of codes: connections, roles and databases, what a server runs out of, servers that stop or recover; and a
- * privilege that is missing.
- */
+/** Of the classes of codes: connections, roles and databases, what a server runs out of, servers that stop or recover; and a privilege that is missing. */
 const UNAVAILABLE = /^(08|28|3D|40|53|57|42501)/;
 const UNDEFINED_TABLE = '42P01';
 /** Faults of this program: an answer that it cannot read, or a value that it cannot send. */

@@ -39,11 +39,11 @@ interface Range {
 
 interface Digests {
   readonly recordTime: Micros;
-  readonly changesDigest: string;
+  readonly changes_digest: string;
   readonly digest: string;
   /** Null before the chain of the tokens begins. */
-  readonly tokensChangesDigest: string | null;
-  readonly tokensDigest: string | null;
+  readonly tokens_changes_digest: string | null;
+  readonly tokens_digest: string | null;
 }
 
 /** Our own directory. */
@@ -59,7 +59,10 @@ export function ownReplica(store: HoldingsStore): Replica {
 
 function digestsOf({ recordTime, changesDigest, digest, tokensChangesDigest, tokensDigest }: Snapshot): Digests {
   if (changesDigest !== null && digest !== null)
-    return { recordTime, changesDigest, digest, tokensChangesDigest, tokensDigest };
+    return {
+      ...{ recordTime, changes_digest: changesDigest, digest },
+      ...{ tokens_changes_digest: tokensChangesDigest, tokens_digest: tokensDigest },
+    };
   throw new Error(`the snapshot at ${recordTime} is on the grid and has no digest; run \`holdfast verify\``);
 }
 
@@ -70,7 +73,7 @@ export interface Compared extends Range {
   readonly compared: number;
   readonly firstDifferent: Micros | null;
   /** By `digest` everything since the first snapshot is compared, by `changes_digest` what changed in these intervals alone. */
-  readonly by: 'digest' | 'changes_digest' | 'tokens_digest' | 'tokens_changes_digest';
+  readonly by: Exclude<keyof Digests, 'recordTime'>;
   /** The snapshot with which the later chain begins, which has everything in it and so is left out; null where there is none. */
   readonly leftOut: { readonly recordTime: Micros; readonly of: 'own' | 'other' } | null;
 }
@@ -85,10 +88,7 @@ export interface Wanted {
   readonly ofTokens?: boolean;
 }
 
-/**
- * Compares a migration over the times that both have; null where there are none. A text says why the two cannot be compared. Where
- * all of our own is compared already, `other` is not asked.
- */
+/** Compares a migration over the times that both have; null where there are none, a text where they cannot be compared. */
 export async function compareMigration(
   replicas: { readonly own: Replica; readonly other: Replica },
   migrationId: number,
@@ -117,7 +117,8 @@ export async function compareMigration(
   const from = Math.max(first, (wanted.after ?? -Infinity) + periodUs);
   const to = Math.min(own.newest, other.newest, wanted.to ?? Infinity);
   const isWhole = isOneStart && wanted.from === null;
-  const by = isWhole ? (ofTokens ? 'tokensDigest' : 'digest') : ofTokens ? 'tokensChangesDigest' : 'changesDigest';
+  const name = isWhole ? 'digest' : 'changes_digest';
+  const by = ofTokens ? (`tokens_${name}` as const) : name;
   let compared = 0;
   let last = from - 1;
   let firstDifferent: Micros | null = null;
@@ -134,21 +135,14 @@ export async function compareMigration(
     rows = ours.length;
   }
   if (compared === 0) return null;
-  return { migrationId, from, to: last, compared, firstDifferent, by: FIELDS[by], leftOut };
+  return { migrationId, from, to: last, compared, firstDifferent, by, leftOut };
 }
-
-const FIELDS = {
-  digest: 'digest',
-  changesDigest: 'changes_digest',
-  tokensDigest: 'tokens_digest',
-  tokensChangesDigest: 'tokens_changes_digest',
-} as const;
 
 /** The time of the snapshot at which the chain of the tokens begins: all after it have a digest of them, and none before. */
 async function firstWithTokens(replica: Replica, chain: Chain): Promise<Micros | null> {
   const has = async (time: Micros): Promise<boolean> => {
     const [found] = await replica.digests(chain, { from: time, to: time, order: 'asc', rows: 1 });
-    return found !== undefined && found.tokensDigest !== null;
+    return found !== undefined && found.tokens_digest !== null;
   };
   if (!(await has(chain.newest))) return null;
   let [low, high] = [chain.first, chain.newest];
@@ -222,11 +216,7 @@ export function otherReplica(
       const about = { migration_id: String(migrationId), every: formatDuration(periodUs) };
       const range = { from: formatTime(from), to: formatTime(to), order, limit: String(rows) };
       const { snapshots } = (await ask({ ...about, ...range }, PAGE)) ?? { snapshots: [] };
-      return snapshots.map((each) => {
-        const { record_time, changes_digest, tokens_changes_digest, tokens_digest } = each;
-        const ofTokens = { tokensChangesDigest: tokens_changes_digest, tokensDigest: tokens_digest };
-        return { recordTime: record_time, changesDigest: changes_digest, digest: each.digest, ...ofTokens };
-      });
+      return snapshots.map(({ record_time: recordTime, ...digests }) => ({ recordTime, ...digests }));
     },
   };
 }

@@ -48,10 +48,7 @@ function makeSecret(dataDir: string, file: string): void {
   }
 }
 
-/**
- * A token for a user, signed with a secret, with the audience or scope that its service requires. `nowS` and the
- * lifetime in seconds.
- */
+/** A token for a user, signed with a secret, with the audience or scope that its service requires. `nowS` and the lifetime in seconds. */
 export async function mintToken(options: {
   readonly service: Extract<AuthService, { kind: 'secret' }>;
   readonly userId: string;

@@ -15,10 +15,7 @@ export function userIdFault(id: string): string | null {
   return USER_ID_PATTERN.test(id) ? null : `User ID "${id}" does not match regex "${USER_ID_REGEX_SHOWN}"`;
 }
 
-/**
- * The first fault of a party id, or null. Unlike holdings' party ids these need no fingerprint: "party1" is fine, and
- * existence is never checked.
- */
+/** The first fault of a party id, or null. Unlike holdings' party ids these need no fingerprint: "party1" is fine, and existence is never checked. */
 export function partyFault(party: string): string | null {
   return textFault(party, NOT_IN_PARTY, 'Daml-LF Party');
 }

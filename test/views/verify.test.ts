@@ -382,7 +382,9 @@ describe('holdfast verify', () => {
     expect(stdout).toMatch(
       /^total; owner .+::.+; migration \d+, 2025-02-12T00:\d0:00Z: expected unlocked .*; found unlocked /m,
     );
-    expect(stdout).toMatch(/^snapshot; migration \d+, 2025-02-12T00:\d0:00Z: expected \d+ contracts of \d+ owners, /m);
+    expect(stdout).toMatch(
+      /^supply; migration \d+, 2025-02-12T00:\d0:00Z: expected instrument "Amulet" of .*: \d+ contracts/m,
+    );
     expect(stdout).toMatch(/\n\d+ differences: \d+ snapshots, 12 owners\n$/);
   });
 

@@ -143,12 +143,17 @@ it('shows each point of the supply exactly, under the pointer, to the keyboard a
   await plot.scrollIntoViewIfNeeded();
   const from = within.locator('input').first();
   const before = await from.inputValue();
-  const drawn = (await plot.boundingBox())!;
-  await page.mouse.move(drawn.x + width / 4, drawn.y + 20);
-  await page.mouse.down();
-  await page.mouse.move(drawn.x + width / 2, drawn.y + 40, { steps: 4 });
-  await page.mouse.up();
-  await expect.poll(async () => (await from.inputValue()) > before).toBe(true);
+  // Again where the plot has moved in between, as what is above it is drawn.
+  await expect
+    .poll(async () => {
+      const drawn = (await plot.boundingBox())!;
+      await page.mouse.move(drawn.x + width / 4, drawn.y + 20);
+      await page.mouse.down();
+      await page.mouse.move(drawn.x + width / 2, drawn.y + 40, { steps: 4 });
+      await page.mouse.up();
+      return (await from.inputValue()) > before;
+    })
+    .toBe(true);
 
   const change = within.locator('.change');
   for (const range of [

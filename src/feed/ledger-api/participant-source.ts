@@ -36,10 +36,7 @@ interface Followed {
   readonly followed: readonly string[];
 }
 
-/**
- * The updates of a participant for the parties of the settings, over one stream that is opened again wherever it ends. Waits for
- * what may come back; throws FeedRefused for what will not.
- */
+/** The updates of a participant for some parties, over a stream that is opened again. Throws FeedRefused for what will not come back. */
 export function openLedgerApiSource(settings: LedgerApiSettings, context: SourceContext): LedgerApiSource {
   const { stored, reached, migrationId } = context;
   const { url, parties } = settings;

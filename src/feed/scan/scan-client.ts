@@ -119,10 +119,7 @@ export class PageSize {
     return true;
   }
 
-  /**
-   * Asks for a page, and for smaller ones where the failure says so. Throws AnswerFailure: with `stop` where the Scan gives none as
-   * large as is needed.
-   */
+  /** Asks for a page, and for smaller ones where the failure says so. Throws AnswerFailure: with `stop` where the Scan gives none as large as is needed. */
   async ask<Page>(ask: (size: number) => Promise<Page>): Promise<Page> {
     for (;;) {
       try {

@@ -85,10 +85,7 @@ async function askVersion(client: JsonClient): Promise<string | null> {
   return /^[\w.+-]{1,64}$/.test(version) ? version : null;
 }
 
-/**
- * The coins and rounds of a snapshot as imports, a page at a time. `ask` may try again. All pages are of one Scan, because each Scan
- * numbers its contracts for itself.
- */
+/** The coins and rounds of a snapshot as imports, by pages. All are of one Scan, because each numbers its contracts for itself. */
 export async function* importsAt(
   client: JsonClient,
   { text, recordTime, migrationId }: SnapshotPosition,
@@ -143,10 +140,7 @@ type Sums = Record<'unlocked' | 'locked', bigint>;
 const SUMMARY = z.object({ party_id: z.string(), total_unlocked_coin: z.unknown(), total_locked_coin: z.unknown() });
 const SUPPLY = z.object({ totalSupply: z.unknown(), totalSupplyAsOf: z.unknown() });
 
-/**
- * Compares a snapshot import with what its Scan says of it: the supply, and the sums of the first owners, who are counted from their
- * first contract on.
- */
+/** Compares a snapshot import with what its Scan says of it: the supply, and the sums of the owners that come first. */
 export class ImportCheck {
   readonly #dso: string;
   readonly #sample = new Map<string, Sums>();

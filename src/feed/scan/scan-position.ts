@@ -50,10 +50,7 @@ export function laterOf(a: ScanPosition | null, b: ScanPosition | null): ScanPos
   return a === null || (b !== null && isAfter(b, a)) ? b : a;
 }
 
-/**
- * The position after the last of these lines that has one. Not that of what is no update, of a bad update, or of one whose time cannot
- * be yet.
- */
+/** The position after the last of these lines that has one. Not that of what is no update, of a bad update, or of one whose time cannot be yet. */
 export function lastPosition(lines: readonly Uint8Array[]): ScanPosition | typeof IN_IMPORT | null {
   for (const line of lines.toReversed()) {
     const decoded = tryDecode(line, { migrationId: 0 });

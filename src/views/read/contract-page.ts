@@ -7,10 +7,7 @@ import { type CoinRow, coinTerms } from '../store/stored-rows.ts';
 import type { Account, AccountReader } from './owner-versions.ts';
 import { ID_TEXT, type StoredSnapshot } from './stored-snapshots.ts';
 
-/**
- * Bytes of the contracts in one page: usual pages have a tenth of this, but a lock has a text of any length, and a thousand of
- * those for each of many clients would fill the memory.
- */
+/** Bytes of the contracts in one page: usual ones have a tenth, but the text of a lock has any length, and clients are many. */
 const PAGE_CHARS_MAX = 16 * 2 ** 20;
 
 type Entry = { readonly createdAt: number; readonly no: number };
@@ -28,10 +25,7 @@ interface ContractRow extends CoinRow {
 type Start = { readonly createdAt: number; readonly id: string };
 const FIRST: Start = { createdAt: -1, id: '' };
 
-/**
- * Reads pages. Contracts are ordered by created_at, then contract id; all coins of an update have one created_at, so whole
- * groups of equal times are read, and then sorted by id.
- */
+/** Reads pages by created_at, then contract id. All coins of an update have one created_at, so whole groups of it are read, and sorted. */
 export function createPageReader(db: Database, accounts: AccountReader) {
   const readEpochs = createEpochReader(db);
   const held = db.prepare<[number, number, number, number], Entry>(

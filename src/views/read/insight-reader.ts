@@ -8,6 +8,7 @@ import {
   type Order,
   type OwnersChangesLookup,
   type PartyTotals,
+  type SnapshotPlace,
   type StreamFactKinds,
   sameTotals,
   type TableFactKinds,
@@ -69,6 +70,15 @@ export function createInsightReaders(
     return migration === null ? null : gridOf(migration);
   }
 
+  /** What is read as of a snapshot in its migration's grid; nothing where that has none. */
+  function inGrid<Fact>(
+    at: SnapshotPlace,
+    read: (snapshot: StoredSnapshot, grid: SealedGrid) => readonly Fact[],
+  ): readonly Fact[] {
+    const grid = gridIn(at.migrationId);
+    return grid === null ? [] : read(snapshots.require(at), grid);
+  }
+
   function changesOfOwners(
     { migrationId, instrument, owners, ...times }: OwnersChangesLookup,
     budget: RowBudget,
@@ -94,11 +104,9 @@ export function createInsightReaders(
       if (own.length === 0 || grid === null) return { before: NO_COIN, changes: [] };
       return readChanges(versions, own, { ...lookup, grid });
     }),
-    'listed owners': unbounded((lookup) => {
-      const grid = gridIn(lookup.migrationId);
-      if (grid === null) return [];
-      return listOwners({ accounts, versions }, lookup, { snapshot: snapshots.require(lookup), grid });
-    }),
+    'listed owners': unbounded((lookup) =>
+      inGrid(lookup, (snapshot, grid) => listOwners({ accounts, versions }, lookup, { snapshot, grid })),
+    ),
     'owners containing': unbounded(({ text, ...of }) => {
       const no = accounts.noOf(of);
       return no === undefined ? [] : containing.all(no, of.migrationId, text);
@@ -125,14 +133,8 @@ export function createInsightReaders(
       const at = recordTime === null ? BEGINNING : snapshots.require({ migrationId, recordTime });
       return instruments.supplyAt({ migrationId, instrument }, at);
     },
-    instruments: unbounded((lookup) => {
-      const grid = gridIn(lookup.migrationId);
-      return grid === null ? [] : instruments.list(lookup, snapshots.require(lookup), grid);
-    }),
-    'instruments of owner': unbounded((lookup) => {
-      const grid = gridIn(lookup.migrationId);
-      return grid === null ? [] : instruments.ofOwner(lookup, snapshots.require(lookup), grid);
-    }),
+    instruments: unbounded((lookup) => inGrid(lookup, (...at) => instruments.list(lookup, ...at))),
+    'instruments of owner': unbounded((lookup) => inGrid(lookup, (...at) => instruments.ofOwner(lookup, ...at))),
     unreadable: unbounded((lookup) => instruments.unreadable(lookup)),
     'last sealed': () => snapshotOf(last.get()),
     'sealed snapshot': (place) => snapshots.find({ ...place, match: 'exact' }),
@@ -183,10 +185,7 @@ export function readChanges(
   return { before, changes: rows === Infinity ? [...changes] : changes.take(rows).toArray() };
 }
 
-/**
- * What is left of an interval's versions, and of those of forced snapshots in it, at the snapshot of the grid that ends it; and
- * the totals before all of them.
- */
+/** What is left of an interval's versions at the snapshot of the grid that ends it, and the totals before all of them. */
 function* totalsInGrid(
   versions: Iterable<Version>,
   { grid, order, before }: { grid: SealedGrid; order: Order; before: Totals },

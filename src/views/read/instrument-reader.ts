@@ -17,6 +17,7 @@ import { idText, type StoredId } from '../../ledger/ledger-ids.ts';
 import { epochBitsOf } from '../store/account-epochs.ts';
 import type { Account, AccountReader, VersionReader } from './owner-versions.ts';
 import { BEGINNING, ID_TEXT, type IntervalEnd, type SealedGrid, type StoredSnapshot } from './stored-snapshots.ts';
+import { prepareIsLimited } from './update-effects.ts';
 
 type InstrumentRow = InstrumentName & { readonly no: number; readonly isCoin: number };
 
@@ -65,9 +66,7 @@ export function createInstrumentReader(
     `SELECT id AS no, owner AS party, provider, account_id AS accountId, ${epochBitsOf('id')} AS epochs
      FROM account WHERE instrument = ? + 0 AND owner = ? || '' ORDER BY provider, account_id`,
   );
-  const limited = db
-    .prepare<[], number>('SELECT followed IS NOT NULL OR source_migration_id IS NOT NULL FROM setting')
-    .pluck();
+  const isLimited = prepareIsLimited(db);
   // The event loop, which has no statement that sorts, does not read them.
   const unreadable = lazy(() =>
     db.prepare<[number, string, number], UnreadableRow>(
@@ -83,7 +82,6 @@ export function createInstrumentReader(
     return { contracts, owners, unlocked: BigInt(unlocked), locked: BigInt(locked) };
   }
 
-  /** All of a migration behind one. */
   const behind = ({ migrationId, after }: InstrumentsLookup): readonly InstrumentRow[] =>
     instruments.all(migrationId, after?.admin ?? '', after?.id ?? '');
 
@@ -125,7 +123,7 @@ export function createInstrumentReader(
       for (const { no, admin, id, isCoin } of behind(lookup)) {
         const held = Iterator.from(upTo.iterate(no, snapshot.seq)).map((row) => ({ seq: row.seq, totals: row }));
         if (!wasHeld(held, { snapshot, grid })) continue;
-        const scope = isCoin === 1 && limited.get() === 0 ? 'network' : 'followed';
+        const scope = isCoin === 1 && !isLimited() ? 'network' : 'followed';
         listed.push({ admin, id, ...supplyOf(no, snapshot), scope });
         if (listed.length === lookup.rows) break;
       }

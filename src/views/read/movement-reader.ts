@@ -339,7 +339,6 @@ function isListed(change: Amounts, { kinds, min }: Pick<MovementsLookup, 'kinds'
   return absolute(totalOf(change)) >= min && (kinds === null || kinds.includes(movementKind(change)));
 }
 
-/** One of the movements of each update. */
 function* firstsOfUpdates(movements: Iterable<OwnMovement>): Generator<OwnMovement> {
   let last = 0;
   for (const movement of movements) {

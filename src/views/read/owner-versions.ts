@@ -26,7 +26,6 @@ const ACCOUNTS_AT_ONCE = 1_000;
 /** An instrument by its number, or where that is null the coin of a migration. */
 export const OF_INSTRUMENT = 'instrument = coalesce(?, (SELECT coin FROM migration WHERE migration_id = ? + 0))';
 
-/** An instrument of a migration. */
 export type Instrument = OfInstrument & { readonly migrationId: number };
 
 /** The accounts of instruments. An owner has one of the coin, and may have several of a token. `? + 0`: see views/store/database.ts. */
@@ -95,6 +94,8 @@ export function createAccountReader(db: Database) {
 
 const NO_ACCOUNTS: readonly Account[] = [];
 
+export const NO_COINS = { unlocked: NO_SUMS, locked: NO_SUMS };
+
 /** The versions of accounts. Only unbounded reads go through more than one of them. `? + 0`: see views/store/database.ts. */
 export function createVersionReader(db: Database) {
   const newest = db.prepare<[number, number, number], VersionRow>(
@@ -122,7 +123,7 @@ export function createVersionReader(db: Database) {
 
   function sumsOf(account: Account, end: IntervalEnd): { readonly unlocked: Sums; readonly locked: Sums } {
     const row = rowAt(account, end);
-    return row === null ? { unlocked: NO_SUMS, locked: NO_SUMS } : decodeVersion(row.v);
+    return row === null ? NO_COINS : decodeVersion(row.v);
   }
 
   function newestAt(account: Account, end: IntervalEnd): Version | null {
@@ -168,11 +169,11 @@ export function createVersionReader(db: Database) {
 
   return {
     sumsOf,
-    /** The sums of all accounts of a party. */
     sumsAt(accounts: readonly Account[], end: IntervalEnd): { readonly unlocked: Sums; readonly locked: Sums } {
-      if (accounts.length === 1) return sumsOf(accounts[0]!, end);
-      const all = accounts.map((account) => sumsOf(account, end));
-      return { unlocked: joined(all.map((each) => each.unlocked)), locked: joined(all.map((each) => each.locked)) };
+      const [first = NO_COINS, ...others] = accounts.map((account) => sumsOf(account, end));
+      return others.reduce((sum, { unlocked, locked }) => {
+        return { unlocked: joined(sum.unlocked, unlocked), locked: joined(sum.locked, locked) };
+      }, first);
     },
     totalsAt,
     newestAt,
@@ -187,7 +188,6 @@ interface Range {
   readonly to: IntervalEnd;
 }
 
-/** A sum after one of its parts has changed. */
 function changed(sum: Totals, before: Totals, after: Totals): Totals {
   return {
     unlocked: sum.unlocked + after.unlocked - before.unlocked,
@@ -197,13 +197,8 @@ function changed(sum: Totals, before: Totals, after: Totals): Totals {
 }
 
 /** Of tokens, which have no rates. */
-function joined(parts: readonly Sums[]): Sums {
-  const sums = { ...NO_SUMS };
-  for (const { count, amount } of parts) {
-    sums.count += count;
-    sums.amount += amount;
-  }
-  return sums;
+function joined(a: Sums, b: Sums): Sums {
+  return { ...NO_SUMS, count: a.count + b.count, amount: a.amount + b.amount };
 }
 
 /** Sums in doubles that count exactly: (top * 2^53 + high) * 2^53 + low. Those of the coin have no top. */
@@ -215,10 +210,7 @@ interface DoubleSums {
 
 const LOW_BITS = 53;
 
-/**
- * Orders the owners with coin at a snapshot, the largest first, equal ones by the UTF-8 bytes of their parties. There may be
- * millions, so only packed numbers are held: some 80 MB for a million.
- */
+/** Orders owners at a snapshot, the largest first, then by party (UTF-8 bytes). Only packed numbers are held: 80 MB for a million. */
 export function rankOwners(
   db: Database,
   { snapshot, instrument, supply }: { snapshot: StoredSnapshot; supply: Supply } & OfInstrument,

@@ -70,17 +70,16 @@ type SnapshotRow = Omit<StoredSnapshot, 'forced' | 'unlocked' | 'locked' | Diges
 
 export type SnapshotReader = ReturnType<typeof createSnapshotReader>;
 
-/** Rows of sealed snapshots; `rest` says which, and `more` columns. */
+/** Rows of sealed snapshots; `rest` says which. */
 export function prepareSnapshots<P extends unknown[], Row = SnapshotRow>(
   db: Database,
   rest: string,
-  more = '',
 ): Statement<P, Row> {
   return db.prepare<P, Row>(
     `SELECT migration_id AS migrationId, record_time AS recordTime, s.seq AS seq, no, epoch, update_no AS updateNo, forced,
        coalesce(contracts, 0) AS contracts, coalesce(owners, 0) AS owners,
        coalesce(unlocked, '0') AS unlocked, coalesce(locked, '0') AS locked, changes_digest AS changesDigest, digest,
-       tokens_changes_digest AS tokensChangesDigest, tokens_digest AS tokensDigest ${more}
+       tokens_changes_digest AS tokensChangesDigest, tokens_digest AS tokensDigest
      FROM snapshot s LEFT JOIN migration USING (migration_id)
      LEFT JOIN supply u ON u.instrument = coin
        AND u.seq = (SELECT seq FROM supply WHERE instrument = coin AND seq <= s.seq ORDER BY seq DESC LIMIT 1) ${rest}`,

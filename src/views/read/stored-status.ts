@@ -1,5 +1,4 @@
 import { type BigIntStats, statSync } from 'node:fs';
-import type { Database } from 'better-sqlite3';
 import { mayPass } from '../../machine-errors.ts';
 import { checkVersion, openForReading, viewsFile } from '../store/database.ts';
 import { createDeadLetterCounter, DEAD_LETTER_FACTS, type DeadLetterFacts } from '../store/dead-letter-store.ts';
@@ -18,14 +17,6 @@ export interface TokenStatus {
   readonly unreadable: number;
 }
 
-/** Returns the function that reads it. */
-export function createTokenStatusReader(db: Database): () => TokenStatus {
-  const setting = db.prepare<[], TokenStatus>(
-    `SELECT CASE tokens WHEN 1 THEN 'on' WHEN 0 THEN 'off' END AS tokens, unreadable FROM setting`,
-  );
-  return () => setting.get()!;
-}
-
 /** How long answers may still come from a file that was set aside or removed. */
 const LOOK_MS = 1_000;
 
@@ -35,22 +26,22 @@ export function openStoredStatus(dataDir: string) {
   // Read before the file is opened: one that replaces it in between must be noticed.
   const opened = identityOf(file);
   const db = openForReading(dataDir);
-  const setting = db.prepare<[], { party: string | null; pinned: number }>(
-    'SELECT dso AS party, dso_pinned AS pinned FROM setting',
+  const setting = db.prepare<[], TokenStatus & { party: string | null; pinned: number }>(
+    `SELECT dso AS party, dso_pinned AS pinned, unreadable,
+       CASE tokens WHEN 1 THEN 'on' WHEN 0 THEN 'off' END AS tokens FROM setting`,
   );
   // It is the newest one: after a halt nothing is read.
   const halted = db.prepare<[], DeadLetterFacts>(
     `SELECT ${DEAD_LETTER_FACTS} FROM dead_letter WHERE decision = 'halted' ORDER BY id DESC LIMIT 1`,
   );
-  const tokenStatus = createTokenStatusReader(db);
   const countDeadLetters = createDeadLetterCounter(db);
   countDeadLetters();
   const read = db.transaction((): StoredStatus => {
-    const { party, pinned } = setting.get()!;
+    const { party, pinned, ...tokens } = setting.get()!;
     const deadLetters = countDeadLetters();
     const isHalted = deadLetters.halted !== undefined;
     const dso = { party, pinned: pinned === 1 };
-    return { dso, tokens: tokenStatus(), deadLetters, halted: isHalted ? halted.get()! : null };
+    return { dso, tokens, deadLetters, halted: isHalted ? halted.get()! : null };
   });
 
   const { promise: replaced, reject } = Promise.withResolvers<never>();

@@ -12,16 +12,13 @@ export interface UpdateRow {
   readonly recordTime: Micros;
   readonly countedAt: Micros;
   readonly updateId: StoredId;
-  /** The accounts that it moved. */
   readonly accounts: Buffer;
 }
 
 export type UpdateEpoch = { readonly epoch: number };
 
-/** What an update changed in the account of that number. */
 type AccountChange = { readonly no: number; readonly change: Amounts; readonly name?: AccountName };
 
-/** The same with the account. */
 type Moved = { readonly account: Account; readonly change: Amounts; readonly name?: AccountName };
 
 export type Columns = Readonly<Record<keyof Amounts, string>>;
@@ -36,11 +33,7 @@ export function createEffectReader(
   const changeOf = db.prepare<[number, number, number], Columns>(
     `SELECT ${CHANGE} FROM movement WHERE epoch = ? + 0 AND account = ? + 0 AND update_no = ? + 0`,
   );
-  // An update of the Ledger API form, of which the migration is stored, comes from a participant, which may not show all owners.
-  const limited = db
-    .prepare<[], number>('SELECT followed IS NOT NULL OR source_migration_id IS NOT NULL FROM setting')
-    .pluck();
-  const isLimited = (): boolean => limited.get() === 1;
+  const isLimited = prepareIsLimited(db);
   const legsOf = db
     .prepare<[number, number], string>('SELECT legs FROM movement_legs WHERE update_no = ? + 0 AND account = ? + 0')
     .pluck();
@@ -98,7 +91,6 @@ export function createEffectReader(
     return { moved: moved.sort(bySizeThenAccount), totalsChanged, supplyChange };
   }
 
-  /** The movement at a place of an update. */
   function complete(
     { updateNo, recordTime, countedAt, updateId }: UpdateRow,
     { moved, totalsChanged, supplyChange }: ReturnType<typeof effectsOf>,
@@ -124,6 +116,13 @@ export function createEffectReader(
   return { changesOf, epochOf, effectsOf, complete, isLimited };
 }
 
+/** An update of the Ledger API form, of which the migration is stored, comes from a participant, which may not show all owners. */
+export function prepareIsLimited(db: Database): () => boolean {
+  const limited = 'SELECT followed IS NOT NULL OR source_migration_id IS NOT NULL FROM setting';
+  const statement = db.prepare<[], number>(limited).pluck();
+  return () => statement.get() === 1;
+}
+
 function bySizeThenAccount(a: Moved, b: Moved): number {
   const [x, y] = [absolute(totalOf(a.change)), absolute(totalOf(b.change))];
   if (x !== y) return x > y ? -1 : 1;
@@ -135,7 +134,7 @@ function bySizeThenAccount(a: Moved, b: Moved): number {
 }
 
 function byBytes(a: string, b: string): number {
-  return Buffer.compare(Buffer.from(a), Buffer.from(b));
+  return a === b ? 0 : Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
 export function totalOf({ unlocked, locked }: Amounts): bigint {

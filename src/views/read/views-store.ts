@@ -12,13 +12,13 @@ import { ExpiredSums, mayHaveExpired } from '../../holdings/summary-answer.ts';
 import { lazy } from '../../lazy.ts';
 import { epochsUp } from '../store/account-epochs.ts';
 import { openForReading } from '../store/database.ts';
-import { type CoinRow, followedIn, NO_SUMS, unitsOf } from '../store/stored-rows.ts';
+import { type CoinRow, followedIn, unitsOf } from '../store/stored-rows.ts';
 import { createBalanceReader } from './balance-reader.ts';
 import { createPageReader } from './contract-page.ts';
 import { createInsightReaders } from './insight-reader.ts';
 import { createLockReader } from './lock-reader.ts';
 import { createMovementReader } from './movement-reader.ts';
-import { type Account, createAccountReader, createVersionReader } from './owner-versions.ts';
+import { type Account, createAccountReader, createVersionReader, NO_COINS } from './owner-versions.ts';
 import { createOwnersMovementReader } from './owners-movements.ts';
 import {
   createSnapshotReader,
@@ -106,10 +106,7 @@ export function createFactsReader(db: Database) {
     .safeIntegers();
   const snapshots = createSnapshotReader(db);
   const readExpired = createExpiredReader(db);
-  /**
-   * The owners read last: clients that poll request the same ones again. A sealed snapshot never changes, nor do its coins that have
-   * expired as of a round, so only the oldest entries are dropped.
-   */
+  /** The owners read last, because clients poll. Sealed snapshots, and coins expired as of a round, never change: only the oldest are dropped. */
   const cachedOwners = new Map<string, OwnerFacts>();
   // The event loop, which has no statement that scans, never reads a page.
   const readPage = lazy(() => createPageReader(db, accounts));
@@ -165,18 +162,12 @@ export function createFactsReader(db: Database) {
     if (lookup.round === 'lowest open' && lowestOpen === undefined) lowestOpen = lowestRound.get() ?? null;
     const round = lookup.round === 'lowest open' ? (lowestOpen ?? null) : lookup.round;
     if (lookup.instrument !== undefined) requireUnbounded(budget);
-    const found =
-      snapshot === null
-        ? []
-        : lookup.owners.map((party) =>
-            lookup.instrument === undefined
-              ? ownerAt(snapshot, party, round, budget)
-              : {
-                  party,
-                  ...versions.sumsAt(accounts.ofParty({ ...snapshot, ...lookup }, party), snapshot),
-                  expired: null,
-                },
-          );
+    if (snapshot === null) return { snapshot, round, owners: [] };
+    const found = lookup.owners.map((party) => {
+      if (lookup.instrument === undefined) return ownerAt(snapshot, party, round, budget);
+      const own = accounts.ofParty({ ...snapshot, ...lookup }, party);
+      return { party, ...versions.sumsAt(own, snapshot), expired: null };
+    });
     return { snapshot, round, owners: found };
   }
 
@@ -218,12 +209,7 @@ export function createFactsReader(db: Database) {
   };
 }
 
-const NO_COINS = { unlocked: NO_SUMS, locked: NO_SUMS };
-
-/**
- * Reads the sums of an owner's coins that have expired as of a round, and takes the rows read from the budget, and an epoch like a
- * row. Throws NOT_BOUNDED.
- */
+/** Reads the sums of an owner's coins that have expired as of a round. Takes rows and epochs from the budget. Throws NOT_BOUNDED. */
 function createExpiredReader(db: Database) {
   // By the keys of their indexes, so all rows that are read are counted, whether their coins have expired or not.
   const held = db

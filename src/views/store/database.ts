@@ -100,10 +100,7 @@ function prepared(db: Database, prepare: () => void): Database {
   }
 }
 
-/**
- * Lets the write-ahead log grow to half the size of the database, within bounds, and has it cut to that where a long read had kept it
- * from being emptied. Called as the database grows.
- */
+/** Lets the write-ahead log grow to half the size of the database, within bounds, and has it cut to that after a long read. */
 export function boundLog(db: Database): void {
   const pages = db.pragma('page_count', { simple: true }) as number;
   const bound = Math.min(Math.max(Math.floor(pages / 2), LOG_PAGES.least), LOG_PAGES.most);
@@ -138,22 +135,8 @@ function makeTables(db: Database, { snapshotPeriodUs, dso }: DirectorySettings):
   createTables(db);
   const pinned = dso === null ? 0 : 1;
   // The migration id is stored once a source whose messages name none is read.
-  const setting = [
-    1,
-    randomUUID(),
-    snapshotPeriodUs ?? PERIOD_DEFAULT_US,
-    null,
-    dso,
-    pinned,
-    1,
-    1,
-    null,
-    0,
-    1,
-    null,
-    null,
-  ];
-  db.prepare('INSERT INTO setting VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)').run(setting);
+  const setting = [randomUUID(), snapshotPeriodUs ?? PERIOD_DEFAULT_US, dso, pinned];
+  db.prepare('INSERT INTO setting VALUES (1, ?, ?, NULL, ?, ?, 1, 1, NULL, 0, 1, NULL, NULL)').run(setting);
 }
 
 /** Throws a Refusal where the tables are not this program's; it passes by itself once a migration has ended. */

@@ -1,9 +1,6 @@
 import { TABLES_IF_MISSING } from './views-schema.ts';
 
-/**
- * From schema 13: columns and tables of tokens. Tokens of updates that are applied are not in the views, so a directory with any update has
- * none for ever.
- */
+/** From schema 13: columns and tables of tokens. A directory with any update has none of them for ever. */
 export const MIGRATION_13 = {
   begin: `
     ALTER TABLE setting RENAME TO old_setting;

@@ -205,45 +205,31 @@ function verifyEntry(
   context: VerifyContext,
   table: string,
   entry: Entry,
-  {
-    id,
-    migrationId,
-    isToken,
-    ...account
-  }: Omit<AccountRow, 'isToken'> & { id: bigint; migrationId: bigint; isToken: boolean },
+  account: Omit<AccountRow, 'isToken'> & { id: bigint; migrationId: bigint; isToken: boolean },
 ): VerifiedContract | null {
-  const { party } = account;
+  const { party, isToken } = account;
   const differs = (where: string, expected: string, found: unknown): void =>
     differsIn(context, where, { owner: party })(`contract ${entry.entryNo} of ${table}: ${expected}`, found);
   const { createdSeq, createdAt, archivedSeq, contractId } = entry;
   const hasId = typeof contractId === 'string' || Buffer.isBuffer(contractId);
   const terms = termsOf(entry, isToken);
   if (terms === null || createdSeq === null || createdAt === null || !hasId) {
-    differs(
-      'holding',
-      `a row whose columns are those of a ${isToken ? 'token' : 'coin'}`,
-      inspect(entry, { breakLength: Infinity }),
-    );
+    const kind = isToken ? 'token' : 'coin';
+    differs('holding', `a row whose columns are those of a ${kind}`, inspect(entry, { breakLength: Infinity }));
     return null;
   }
   const compare = (column: string, expected: unknown, found: unknown): void => {
     if (found !== expected) differs(table, `${column} ${expected}, by its holding`, found);
   };
-  compare('account', entry.account, id);
+  compare('account', entry.account, account.id);
   compare('created_at', createdAt, entry.entryCreatedAt);
   compare('created_seq', createdSeq, entry.entryCreatedSeq);
   compare('expiry', expiryColumn(terms.expiry), entry.entryExpiry);
-  const hash = BigInt.asIntN(32, BigInt(storedIdHash(contractId, Number(migrationId))));
+  const hash = BigInt.asIntN(32, BigInt(storedIdHash(contractId, Number(account.migrationId))));
   if (archivedSeq === null) compare('id_hash', hash, entry.idHash);
   const locked = entry.locked === 1n;
-  const created = {
-    ...account,
-    ...terms,
-    locked,
-    entity: coinEntity(locked),
-    owner: party,
-    createdAt: Number(createdAt),
-  };
+  const [entity, time] = [coinEntity(locked), Number(createdAt)];
+  const created = { ...account, ...terms, locked, entity, owner: party, createdAt: time };
   const line = isToken ? tokenLine(created, idText(contractId)) : createdLine(created, idText(contractId));
   return { createdLine: line, terms, locked, contractId: idText(contractId), createdSeq, archivedSeq };
 }

@@ -1,20 +1,10 @@
 import DatabaseFile from 'better-sqlite3';
 import { getOrMake } from '../../get-or-make.ts';
-import { formatAmount } from '../../ledger/amount.ts';
 import { archivedLine, changesHash, firstDigest, itemOf, nextDigest } from '../../ledger/digest.ts';
 import { prepareSnapshots } from '../read/stored-snapshots.ts';
 import { BulkRows } from '../store/stored-rows.ts';
-import {
-  differsIn,
-  isLedgerTime,
-  NO_SUPPLY,
-  type SnapshotRow,
-  snapshotName,
-  sumOf,
-  timeText,
-  type VerifyContext,
-  type VerifyStep,
-} from './verify-context.ts';
+import type { VerifyContext, VerifyStep } from './verify-context.ts';
+import { differsIn, isLedgerTime, type SnapshotRow, snapshotName, timeText } from './verify-context.ts';
 
 /**
  * Reads the sealed snapshots into `sealed`. Each migration's are numbered from 1 in the order of their times, and the open
@@ -23,12 +13,7 @@ import {
 export function* readSealed(context: VerifyContext): Generator<VerifyStep> {
   const { db, sealed } = context;
   let place = 0;
-  const snapshots = prepareSnapshots<[], SnapshotRow>(
-    db,
-    'ORDER BY migration_id, record_time',
-    ', update_no AS updateNo, tokens_changes_digest AS tokensChangesDigest, tokens_digest AS tokensDigest',
-  );
-  for (const row of snapshots.iterate()) {
+  for (const row of prepareSnapshots<[], SnapshotRow>(db, 'ORDER BY migration_id, record_time').iterate()) {
     const { migrationId, recordTime, seq, forced } = row;
     const rows = getOrMake(sealed, migrationId, () => []);
     rows.push(row);
@@ -61,89 +46,67 @@ export function* readSealed(context: VerifyContext): Generator<VerifyStep> {
 const SNAPSHOTS_PER_STEP = 10_000;
 
 /**
- * Every sealed snapshot against what the contracts give: the coin's supply against the sum over the owners, its digests against the
- * items of coins and tokens. Each digest follows from the stored one before it, so that a wrong one is named, and not all that come after it.
+ * The digests of every sealed snapshot against the items of coins and tokens. Each follows from the stored one before it, so that a
+ * wrong one is named, and not all that come after it.
  */
 export function* verifySnapshots(
   context: VerifyContext,
   items: Readonly<Record<'coins' | 'tokens', ItemsFound>>,
 ): Generator<VerifyStep> {
-  const { db, sealed, supply } = context;
+  const { db, sealed } = context;
   const period = Number(db.prepare<[], bigint>('SELECT period FROM setting').pluck().get() ?? 0n);
   const total = [...sealed.values()].reduce((sum, { length }) => sum + length, 0);
-  const coinOf = db.prepare<[bigint], bigint | null>('SELECT coin FROM migration WHERE migration_id = ?').pluck();
-  using coins = new ItemReader(items.coins);
-  using tokens = new ItemReader(items.tokens);
+  using coins = new Chain(items.coins);
+  using tokens = new Chain(items.tokens);
   let done = 0;
   for (const [migrationId, rows] of sealed) {
-    const coin = coinOf.get(migrationId) ?? 0n;
-    let now = NO_SUPPLY;
-    let before = firstDigest(Number(migrationId), period);
-    let tokensBefore: Buffer | null = null;
+    const first = firstDigest(Number(migrationId), period);
+    coins.before = first;
+    tokens.before = null;
     for (const [i, row] of rows.entries()) {
-      const seq = BigInt(i + 1);
-      const compare = (expected: string, found: string): void => {
-        if (found === expected) return;
-        differsIn(context, 'snapshot', { snapshot: snapshotName(context, migrationId, seq) })(expected, found);
+      const compare = (name: string, expected: Buffer | null, found: Buffer | null): void => {
+        const [wanted, is] = [expected, found].map((digest) => `${name} ${digest?.toString('hex') ?? 'none'}`);
+        if (wanted === is) return;
+        differsIn(context, 'snapshot', { snapshot: snapshotName(context, migrationId, BigInt(i + 1)) })(wanted!, is);
       };
-      const compareDigest = (name: string, expected: Buffer | null, found: Buffer | null): void =>
-        compare(`${name} ${expected?.toString('hex') ?? 'none'}`, `${name} ${found?.toString('hex') ?? 'none'}`);
-      now = sumOf(now, supply.get(coin)?.get(seq) ?? NO_SUPPLY);
-      compare(supplyText(now), supplyText([row.contracts, row.owners, row.unlocked, row.locked]));
       done += 1;
       if (done % SNAPSHOTS_PER_STEP === 0) yield { phase: 'snapshots', done, total };
-      let [changes, digest]: [Buffer | null, Buffer | null] = [null, null];
-      let [tokenChanges, tokenDigest]: [Buffer | null, Buffer | null] = [null, null];
-      if (row.forced !== 1n) {
-        const header = [Number(migrationId), isLedgerTime(row.recordTime) ? Number(row.recordTime) : 0] as const;
-        changes = coins.changesAt(row.place, header).changes;
-        digest = nextDigest(before, row.changesDigest ?? changes);
-        before = row.digest ?? digest;
-        const found = tokens.changesAt(row.place, header);
-        if (found.any || tokensBefore !== null) {
-          tokenChanges = found.changes;
-          tokensBefore ??= firstDigest(Number(migrationId), period);
-          tokenDigest = nextDigest(tokensBefore, row.tokensChangesDigest ?? tokenChanges);
-          tokensBefore = row.tokensDigest ?? tokenDigest;
-        }
-      }
-      compareDigest('changes_digest', changes, row.changesDigest);
-      compareDigest('digest', digest, row.digest);
-      compareDigest('tokens_changes_digest', tokenChanges, row.tokensChangesDigest);
-      compareDigest('tokens_digest', tokenDigest, row.tokensDigest);
+      const ofCoins = coins.next(row, first, [row.changesDigest, row.digest]);
+      compare('changes_digest', ofCoins.changes, row.changesDigest);
+      compare('digest', ofCoins.digest, row.digest);
+      const ofTokens = tokens.next(row, first, [row.tokensChangesDigest, row.tokensDigest]);
+      compare('tokens_changes_digest', ofTokens.changes, row.tokensChangesDigest);
+      compare('tokens_digest', ofTokens.digest, row.tokensDigest);
     }
   }
   yield { phase: 'snapshots', done, total };
 }
 
-export function supplyText([contracts, owners, unlocked, locked]: readonly (bigint | string)[]): string {
-  return `${contracts} contracts of ${owners} owners, unlocked ${coinText(unlocked!)}, locked ${coinText(locked!)}`;
-}
-
-/** Stored as decimal digits: any other text is shown as it is. */
-function coinText(units: bigint | string): string {
-  const isCanonical = typeof units === 'bigint' || /^(0|-?[1-9]\d*)$/.test(units);
-  return isCanonical ? formatAmount(BigInt(units)) : JSON.stringify(units);
-}
-
-/** The items of one chain, read snapshot by snapshot. */
-class ItemReader implements Disposable {
+/** A chain of digests, whose items are read snapshot by snapshot. */
+class Chain implements Disposable {
   readonly #sorted;
   #item;
+  /** The digest of the snapshot before; null while the chain has not begun. */
+  before: Buffer | null = null;
 
   constructor(items: ItemsFound) {
     this.#sorted = items.sorted();
     this.#item = this.#sorted.next();
   }
 
-  changesAt(place: number | undefined, [migrationId, recordTime]: readonly [number, number]) {
-    const hash = changesHash(migrationId, recordTime);
-    let any = false;
+  /** What a snapshot should have; null where it is forced and before the first item. `stored`: what it has. */
+  next({ place, forced, migrationId, recordTime }: SnapshotRow, first: Buffer, stored: readonly (Buffer | null)[]) {
+    if (forced === 1n) return { changes: null, digest: null };
+    const hash = changesHash(Number(migrationId), isLedgerTime(recordTime) ? Number(recordTime) : 0);
     for (; this.#item.done !== true && this.#item.value[0] === place; this.#item = this.#sorted.next()) {
       hash.update(this.#item.value[1]);
-      any = true;
+      this.before ??= first;
     }
-    return { changes: hash.digest(), any };
+    if (this.before === null) return { changes: null, digest: null };
+    const changes = hash.digest();
+    const digest = nextDigest(this.before, stored[0] ?? changes);
+    this.before = stored[1] ?? digest;
+    return { changes, digest };
   }
 
   [Symbol.dispose](): void {

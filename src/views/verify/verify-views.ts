@@ -1,3 +1,4 @@
+import { formatAmount } from '../../ledger/amount.ts';
 import { isDamaged } from '../../machine-errors.ts';
 import { type EpochBits, epochBitsOf, hasEpoch } from '../store/account-epochs.ts';
 import { openForReading } from '../store/database.ts';
@@ -13,7 +14,7 @@ import {
   type VerifyStep,
 } from './verify-context.ts';
 import { verifyOwners } from './verify-owners.ts';
-import { ItemsFound, readSealed, supplyText, verifySnapshots } from './verify-snapshots.ts';
+import { ItemsFound, readSealed, verifySnapshots } from './verify-snapshots.ts';
 
 /** What was looked at. */
 export interface Verified {
@@ -49,7 +50,7 @@ export function* verifyViews(
       ['movement', verifyUpdates(context)],
       ['holding', verifyHoldings(context)],
       ['snapshot', verifySnapshots(context, items)],
-      ['supply', verifyTokens(context)],
+      ['supply', verifySupplies(context)],
       ['migration', countVerified(context, verified)],
     ];
     for (const [table, steps] of phases) {
@@ -70,7 +71,8 @@ export function* verifyViews(
 function* countVerified(context: VerifyContext, verified: Verified): Generator<VerifyStep> {
   const { db, sealed } = context;
   for (const { length } of sealed.values()) verified.snapshots += length;
-  verified.owners = rowsOf(context, 'account');
+  const owners = 'SELECT DISTINCT migration_id, owner FROM account JOIN instrument i ON i.id = instrument';
+  verified.owners = rowsOf(context, `(${owners} WHERE owner <> '')`);
   const rows = db.prepare<[], { migrationId: bigint; importedAt: bigint }>(
     `SELECT migration_id AS migrationId, seeded_at AS importedAt FROM migration WHERE seeded_at >= 0 ORDER BY migration_id`,
   );
@@ -120,7 +122,7 @@ function* verifyUpdates(context: VerifyContext): Generator<VerifyStep> {
   for (const { updateNo, account, accounts } of legs.iterate())
     if (accounts === null || !decodeNumbers(accounts).includes(Number(account)))
       differsIn(context, 'movement_legs')(
-        `a movement of account ${account} in update ${updateNo}, as it has legs`,
+        `a movement of account ${account} in update ${updateNo}, by its legs`,
         'none',
       );
   yield { phase: 'movements', done: rows, total: rows };
@@ -128,12 +130,21 @@ function* verifyUpdates(context: VerifyContext): Generator<VerifyStep> {
 
 type SupplyRow = Readonly<Record<'seq' | 'contracts' | 'owners', bigint> & Record<'unlocked' | 'locked', string>>;
 
-/** Each version of a token's supply against the sum over its accounts; that of the coin is verified by snapshot. And the count of unreadable holdings. */
-function* verifyTokens(context: VerifyContext): Generator<VerifyStep> {
+function supplyText([contracts, owners, unlocked, locked]: readonly (bigint | string)[]): string {
+  return `${contracts} contracts of ${owners} owners, unlocked ${unitsText(unlocked!)}, locked ${unitsText(locked!)}`;
+}
+
+/** Stored as decimal digits: any other text is shown as it is. */
+function unitsText(units: bigint | string): string {
+  const isCanonical = typeof units === 'bigint' || /^(0|-?[1-9]\d*)$/.test(units);
+  return isCanonical ? formatAmount(BigInt(units)) : JSON.stringify(units);
+}
+
+/** Each version of an instrument's supply against the sum over its accounts. And the counts of open accounts and unreadable holdings. */
+function* verifySupplies(context: VerifyContext): Generator<VerifyStep> {
   const { db, supply } = context;
   const instruments = db.prepare<[], { id: bigint; migrationId: bigint; admin: string; name: string }>(
-    `SELECT i.id, migration_id AS migrationId, admin, name FROM instrument i LEFT JOIN migration USING (migration_id)
-     WHERE i.id IS NOT coin ORDER BY i.id`,
+    'SELECT id, migration_id AS migrationId, admin, name FROM instrument ORDER BY id',
   );
   const versions = db.prepare<[bigint], SupplyRow>(
     'SELECT seq, contracts, owners, unlocked, locked FROM supply WHERE instrument = ? ORDER BY seq',
@@ -164,7 +175,7 @@ function* verifyTokens(context: VerifyContext): Generator<VerifyStep> {
   const unreadable = rowsOf(context, 'unreadable');
   if (stored !== BigInt(unreadable))
     differsIn(context, 'setting')(`unreadable ${unreadable}, as that table has rows`, stored);
-  yield { phase: 'tokens', done: 1, total: 1 };
+  yield { phase: 'supplies', done: 1, total: 1 };
 }
 
 type EpochRow = Readonly<Record<'no' | 'firstNo' | 'least' | 'most' | 'held' | 'gone', bigint>>;

@@ -82,6 +82,29 @@ describe('tokens', () => {
     expect(await ask(own('history', BOB))).toContain('not followed');
   });
 
+  it('in more than 1000 accounts of a party are added up, and the largest are listed', async () => {
+    const made = Array.from(
+      { length: 1_002 },
+      (_, i) => `+t${i} alice ${i} USDC@registry id ${String(i).padStart(4, '0')}`,
+    );
+    await apply(`00:01 : ${made.join(' ; ')}\n00:12 : -t1001\n00:21 :`);
+    const at = (record_time: string) => rowsOf(own('instruments'), { record_time });
+    const before = (await at('2025-02-12T00:10:00Z')) as [Row & { accounts: Row[] }];
+    expect(before).toMatchObject([
+      { total: `${(1_001 * 1_002) / 2}.0000000000`, contracts: 1_002, accounts_total: 1_002 },
+    ]);
+    expect(before[0].accounts).toHaveLength(1_000);
+    expect([before[0].accounts[0], before[0].accounts.at(-1)]).toMatchObject([{ id: '0002' }, { id: '1001' }]);
+    // One that is empty now is still listed, with the smallest.
+    const [after] = (await at('2025-02-12T00:20:00Z')) as [Row & { accounts: Row[] }];
+    expect(after).toMatchObject({ total: '500500.0000000000', contracts: 1_001, accounts_total: 1_002 });
+    expect([after.accounts[0], after.accounts.at(-1)]).toMatchObject([{ id: '0001' }, { id: '1000' }]);
+    const verified = await holdfast('verify', '--data', folder.at('data'));
+    expect(verified).toMatchObject({ code: 0, stdout: 'equal: 2 snapshots, 1 owner\n' });
+    const { length } = (await rowsOf(own('movements'), { ...USDC, limit: 1_000 })) as readonly Row[];
+    expect(length).toBe(1_000);
+  });
+
   it('reach an open stream with the first deposit of their instrument', async () => {
     await apply('00:01 : +a alice 5 USDC@registry\n00:11 :');
     await using service = await startStreaming(folder.at('data'));

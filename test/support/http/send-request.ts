@@ -41,11 +41,13 @@ export function isAtLimit({ status, text }: Pick<Answer, 'status' | 'text'>): bo
 }
 
 /** What no answer to any request may be; null where there is nothing to say. */
-export function violation(given: Pick<FuzzedRequest, 'method' | 'target'>, answer: Answer): string | null {
+export function violation(given: Pick<FuzzedRequest, 'method' | 'target' | 'headers'>, answer: Answer): string | null {
   const { status, type, text } = answer;
   if (status >= 500 && !isAtLimit(answer)) return `status ${status}`;
   if (INSIDES.test(text)) return 'the answer shows our insides';
   if (status < 400 || given.method === 'HEAD' || given.target.startsWith('/v2')) return null;
+  // A browser gets a page at a path that does not exist.
+  if (status === 404 && type.startsWith('text/html') && /text\/html/.test(given.headers.Accept ?? '')) return null;
   if (type !== 'application/json') return `a fault of type ${type}`;
   return Object.keys(JSON.parse(text)).join() === 'error' ? null : 'a fault is more or less than {"error"}';
 }
