@@ -3,7 +3,7 @@ import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { type Address, AddressContext, linkTo, pageLink, useLocation } from './data/address.ts';
 import { type Shown, type Snapshots, type Status, snapshotsRequest, statusRequest } from './data/api.ts';
 import { useAnswer, useNow } from './data/hooks.ts';
-import { LabelsContext, labelsRequest } from './data/labels.ts';
+import { instrumentNamesRequest, LabelsContext, labelsRequest, UnitContext } from './data/labels.ts';
 import { startScheme } from './data/remembered.ts';
 import { useLive } from './data/stream.ts';
 import { durationMs, showTime } from './data/time.ts';
@@ -14,12 +14,14 @@ import { OwnerPage } from './pages/owner.tsx';
 import { SnapshotPage } from './pages/snapshot.tsx';
 import { SnapshotsPage } from './pages/snapshots.tsx';
 import { TokensPage } from './pages/tokens.tsx';
-import { Answered, Empty } from './parts/card.tsx';
+import { Answered } from './parts/card.tsx';
 import { Banner } from './parts/state.tsx';
 import { isParty } from './parts/values.tsx';
 
 /** Polling of /status while the service is not ready. */
 const STATUS_INTERVAL_MS = 5_000;
+/** The id of the coin, whose admin is the DSO. */
+const COIN = 'Amulet';
 
 function App(): JSX.Element {
   const address = useLocation();
@@ -39,11 +41,21 @@ function App(): JSX.Element {
     JSON.stringify([others, live.snapshot?.split(' ')[0], live.status?.ready === false && tick]),
   );
   const labels = useAnswer(labelsRequest);
+  const { dso } = status.answer ?? {};
+  const names = useAnswer(instrumentNamesRequest).answer?.instruments ?? [];
+  const isOfCoin = address.path !== 'tokens';
+  const [ofAdmin, ofId] = isOfCoin
+    ? [dso, COIN]
+    : [address.query.get('instrument_admin'), address.query.get('instrument_id')];
+  const unit = names.find(({ admin, id }) => admin === ofAdmin && id === ofId)?.symbol ?? '';
   const last = useRef<Shown | null>(null);
   // Until a time is answered, the one before it is shown.
   const here = useMemo(
-    () => (newest.answer && (at === null || past.isCurrent) ? hereOf(newest.answer, at, past.answer) : last.current),
-    [newest.answer, at, past.answer, past.isCurrent],
+    () =>
+      newest.answer && (at === null || past.isCurrent || past.error !== null)
+        ? hereOf(newest.answer, at, past.answer)
+        : last.current,
+    [newest.answer, at, past.answer, past.isCurrent, past.error],
   );
   last.current = here;
   const title = titleOf(address, party);
@@ -62,12 +74,17 @@ function App(): JSX.Element {
       return <SnapshotPage key={path} migration={ofMigration!} time={decoded(time)} live={live} />;
     if (party !== null && !isParty(party)) return <NotAParty text={party} />;
     if (!['', 'owners', 'snapshots', 'tokens'].includes(path) && party === null) return <NotFound path={path} />;
-    if (at !== null && past.error !== null) return <Empty>{past.error.message}</Empty>;
+    if (at !== null && past.error !== null)
+      return (
+        <section class="card">
+          {past.error.message}. <a href={pageLink(path, { at: undefined })}>Show the newest</a>.
+        </section>
+      );
     if (at !== null && past.isCurrent && past.answer?.snapshots.length === 0 && path !== 'snapshots')
       return (
-        <Empty>
+        <section class="card">
           No snapshot at or before {showTime(at)} UTC. <a href={pageLink(path, { at: undefined })}>Show the newest</a>.
-        </Empty>
+        </section>
       );
     if (party !== null) return <OwnerPage key={party} party={party} here={here} live={live} />;
     if (path === 'owners')
@@ -84,25 +101,31 @@ function App(): JSX.Element {
   return (
     <AddressContext.Provider value={address}>
       <LabelsContext.Provider value={labels.answer ?? {}}>
-        <a class="skip" href={`${location.pathname}${location.search}#content`}>
-          Skip to content
-        </a>
-        <Header live={live} here={here} status={status.answer} />
-        <main id="content">
-          <Banner live={live} status={status.answer} />
-          <h1 tabIndex={-1} class={party !== null && isParty(party) ? 'hidden' : ''}>
-            {title}
-            {here !== null && here.at !== null && <span class="faint"> at {showTime(here.at)} UTC</span>}
-          </h1>
-          {here === null && newest.error?.status === 404 ? (
-            <NoSnapshotsPage live={live} status={status} migration={migration} />
-          ) : (
-            <Answered asked={here === null ? { ...newest, answer: null } : newest} lines={6} cards={3}>
-              {() => page(here!)}
-            </Answered>
-          )}
-        </main>
-        <Footer status={status.answer} />
+        <UnitContext.Provider value={unit}>
+          <a class="skip" href={`${location.pathname}${location.search}#content`}>
+            Skip to content
+          </a>
+          <Header live={live} here={here} status={status.answer} />
+          <main id="content">
+            <Banner live={live} status={status.answer} />
+            <h1 tabIndex={-1} class={party !== null && isParty(party) ? 'hidden' : ''}>
+              {title}
+              {here !== null && here.at !== null && <span class="faint"> at {showTime(here.at)} UTC</span>}
+            </h1>
+            {here === null && newest.error?.status === 404 ? (
+              <NoSnapshotsPage live={live} status={status} migration={migration} />
+            ) : (
+              <Answered
+                asked={here === null ? { ...newest, answer: null } : newest}
+                lines={6}
+                titles={cardTitles(address, party)}
+              >
+                {() => page(here!)}
+              </Answered>
+            )}
+          </main>
+          <Footer status={status.answer} unit={isOfCoin ? unit || COIN : ''} />
+        </UnitContext.Provider>
       </LabelsContext.Provider>
     </AddressContext.Provider>
   );
@@ -127,9 +150,22 @@ const TITLES: Readonly<Record<string, string>> = {
   tokens: 'Tokens',
 };
 
-function titleOf({ path }: Address, party: string | null): string {
+const CARD_TITLES: Readonly<Record<string, readonly string[]>> = {
+  '': ['Newest snapshot', 'Feed', 'Total over time'],
+  owners: ['All owners with coin'],
+  snapshots: ['All snapshots'],
+  tokens: ['Instruments'],
+};
+
+function titleOf({ path }: Pick<Address, 'path'>, party: string | null): string {
   if (party !== null) return `Owner ${party}`;
   return TITLES[path] ?? (path.startsWith('snapshots/') ? 'Snapshot' : 'Not found');
+}
+
+/** Of the cards that a page begins with. */
+function cardTitles({ path }: Address, party: string | null): readonly string[] {
+  if (party !== null) return ['Holdings', 'Balance over time'];
+  return CARD_TITLES[path] ?? [titleOf({ path }, party)];
 }
 
 function hereOf({ migration_id, period, snapshots }: Snapshots, at: string | null, past: Snapshots | null): Shown {
@@ -166,7 +202,7 @@ function NotFound({ path }: { readonly path: string }): JSX.Element {
   );
 }
 
-function Footer({ status }: { readonly status: Status | null }): JSX.Element {
+function Footer({ status, unit }: { readonly status: Status | null; readonly unit: string }): JSX.Element {
   return (
     <footer class="bottom">
       <p>
@@ -177,7 +213,9 @@ function Footer({ status }: { readonly status: Status | null }): JSX.Element {
           DSO: <code class="wrap">{status.dso}</code>
         </p>
       )}
-      <p>Times are UTC; hover over a time for local time. Amounts are exact to the last digit.</p>
+      <p>
+        Times are UTC; hover over a time for local time. Amounts are exact to the last digit{unit && `, in ${unit}`}.
+      </p>
     </footer>
   );
 }

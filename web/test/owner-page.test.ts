@@ -73,7 +73,18 @@ it('shows an owner at the time and round that are asked for, under an address to
   await settled(page);
   await expectHoldings(page, ALICE, { record_time: '2025-02-12T00:35:00Z', as_of_round: 104 });
   expect(new URL(page.url()).search).toBe('?at=2025-02-12T00:35:00Z&round=104');
+  expect(await page.getByText('count as negative').count()).toBe(0);
   await page.getByRole('button', { name: 'Now' }).click();
+  await card(page, 'Holdings now').waitFor();
+  await page.getByLabel('As of round').fill('-1000');
+  await page.keyboard.press('Enter');
+  await page.getByText('Round -1000 is before coins').waitFor();
+});
+
+it('says what is wrong with a time in the address', async () => {
+  const { page } = await dashboard.open(`/owners/${ALICE}?at=yesterday`);
+  await page.getByText(/yesterday.*Show the newest/).waitFor();
+  await page.getByRole('link', { name: 'Show the newest' }).click();
   await card(page, 'Holdings now').waitFor();
 });
 

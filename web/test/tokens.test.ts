@@ -18,7 +18,8 @@ beforeAll(async () => {
   const feed = folder.writeLines('tokens.ndjson', linesOf(parseLedger(LEDGER), 'ledger-api'));
   const names = folder.at('instruments.json');
   const name = { admin: partyOf('registry'), id: 'USDC', symbol: 'USDCx', name: 'US dollar coin', decimals: 2 };
-  writeFileSync(names, JSON.stringify([name]));
+  const coin = { admin: partyOf('DSO'), id: 'Amulet', symbol: 'CC', name: 'Canton Coin', decimals: 10 };
+  writeFileSync(names, JSON.stringify([name, coin]));
   service = await startService(['--data', folder.at('data'), '--file', feed, '--instruments', names]);
   await service.until('/readyz', (status) => status === 200);
   browser = await launchBrowser();
@@ -47,6 +48,27 @@ it('shows the instruments, the holders of the one chosen, and what an owner of i
   await movements.getByRole('row').nth(2).waitFor();
   expect(await movements.textContent()).toContain('bob savings');
   expect(new URL(page.url()).searchParams.get('owner')).toBe(partyOf('alice'));
-  await page.locator('.card', { hasText: 'USDC of alice over time' }).locator('canvas').waitFor();
+  const chart = page.locator('.card', { hasText: 'USDC of alice over time' });
+  await chart.locator('canvas').waitFor();
+  await chart.locator('[data-unit="USDCx"]').first().waitFor();
+  expect(watched.faults).toEqual([]);
+});
+
+it('shows what coin is called beside amounts, outside of what is copied, and the titles of cards before their answers', async () => {
+  const page = await browser.newPage();
+  const watched = watchPage(page, service.url);
+  const { promise: released, resolve: release } = Promise.withResolvers<void>();
+  await page.route('**/v1/snapshots?limit=1', async (route) => {
+    await released;
+    await route.continue();
+  });
+  await page.goto(`${service.url}/`);
+  for (const title of ['Newest snapshot', 'Feed', 'Total over time'])
+    await page.locator('[role=status] h2', { hasText: title }).waitFor();
+  release();
+  const total = page.locator('.figure.large [data-unit="CC"]');
+  await total.waitFor();
+  expect(await total.textContent()).toBe('9.0000000000');
+  expect(await page.locator('footer').textContent()).toContain('in CC');
   expect(watched.faults).toEqual([]);
 });

@@ -75,10 +75,6 @@ export const snapshotsRequest = table<Snapshots>('snapshots');
 export const topRequest = table<Top>('top');
 export const historyRequest = ownerTable<History>('history');
 export const instrumentsRequest = table<Instruments>('instruments');
-/** What the operator calls instruments. */
-export const instrumentNamesRequest: ApiRequest<{
-  readonly instruments: readonly Readonly<Record<'admin' | 'id' | 'symbol' | 'name', string>>[];
-}> = { url: linkTo('instruments.json') };
 export const changesRequest = ownerTable<Changes>('changes');
 export const movementsRequest = ownerTable<Movements>('movements');
 export const locksRequest = ownerTable<Locks>('locks');

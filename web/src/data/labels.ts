@@ -11,6 +11,16 @@ export const labelsRequest: ApiRequest<Labels> = { url: linkTo('labels.json') };
 export const LabelsContext = createContext<Labels>({});
 export const useLabels = (): Labels => useContext(LabelsContext);
 
+/** What the operator calls instruments. */
+export type InstrumentNames = readonly Readonly<Record<'admin' | 'id' | 'symbol' | 'name', string>>[];
+
+export const instrumentNamesRequest: ApiRequest<{ readonly instruments: InstrumentNames }> = {
+  url: linkTo('instruments.json'),
+};
+
+/** The symbol of what the amounts of a page are of; empty where it has none. */
+export const UnitContext = createContext('');
+
 /** The parties whose name or group contains a text, in any case. */
 export function labelled(labels: Labels, text: string): readonly string[] {
   const wanted = text.toLowerCase();

@@ -141,7 +141,7 @@ function Feed({ live, status }: { readonly live: Live; readonly status: Status }
         {errors > 0 && <Figure name="Consecutive errors">{String(errors)}</Figure>}
         <Figure name="Lag">{lagText(live)}</Figure>
         <Figure name="Updates/s">{live.rate === null ? '–' : Math.round(live.rate)}</Figure>
-        <Figure name="Updates applied">{updates === undefined ? '–' : String(updates)}</Figure>
+        <Figure name="Updates since the start">{updates === undefined ? '–' : String(updates)}</Figure>
         <Figure name="Dead letters">
           {letters.length === 0 ? 'none' : letters.map(([kind, count]) => `${count} ${kind}`).join(', ')}
         </Figure>
@@ -211,7 +211,7 @@ function SupplyChange({ here, range }: { readonly here: Shown; readonly range: R
     <p class="change faint" aria-busy={start.busy || end.busy}>
       {first && last ? (
         <>
-          <Amount of={subtract(last.total, first.total)} gain /> from <Time of={first.record_time} /> to{' '}
+          <Amount of={subtract(last.total, first.total)} gain unit /> from <Time of={first.record_time} /> to{' '}
           <Time of={last.record_time} />
         </>
       ) : (

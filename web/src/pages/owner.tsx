@@ -138,7 +138,7 @@ function TotalsCard({ title, holding }: { readonly title: string; readonly holdi
                     'none'
                   ) : (
                     <>
-                      <Time of={unlock.expires_at!} /> <Amount of={unlock.amount} />
+                      <Time of={unlock.expires_at!} /> <Amount of={unlock.amount} unit />
                     </>
                   )}
                 </Figure>
@@ -173,7 +173,7 @@ function ChangeFigure({ span, days, holding, total, first }: ChangeProps): JSX.E
         <span title={error?.message}>–</span>
       ) : (
         <span title={`since ${showTime(answer!.record_time)} UTC`}>
-          <Amount of={subtract(total, before)} gain />
+          <Amount of={subtract(total, before)} gain unit />
         </span>
       )}
     </Figure>
@@ -210,12 +210,20 @@ function Fees({ asked, round }: { readonly asked: Asked<SummaryV0>; readonly rou
       ) : (
         <Answered asked={asked} lines={2}>
           {({ summaries: [summary] }) => (
-            <dl class="figures small">
-              <Figure name="On unlocked" amount={summary?.accumulated_holding_fees_unlocked ?? NONE} />
-              <Figure name="On locked" amount={summary?.accumulated_holding_fees_locked ?? NONE} />
-              <Figure name="Total fees" amount={summary?.accumulated_holding_fees_total ?? NONE} />
-              <Figure name="Available (unlocked minus its fees)" amount={summary?.total_available_coin ?? NONE} />
-            </dl>
+            <>
+              {summary?.accumulated_holding_fees_total.startsWith('-') && (
+                <p class="faint">
+                  Round {asked.answer?.computed_as_of_round} is before coins of this party were made: their fees count
+                  as negative, as a Scan answers.
+                </p>
+              )}
+              <dl class="figures small">
+                <Figure name="On unlocked" amount={summary?.accumulated_holding_fees_unlocked ?? NONE} />
+                <Figure name="On locked" amount={summary?.accumulated_holding_fees_locked ?? NONE} />
+                <Figure name="Total fees" amount={summary?.accumulated_holding_fees_total ?? NONE} />
+                <Figure name="Available (unlocked minus its fees)" amount={summary?.total_available_coin ?? NONE} />
+              </dl>
+            </>
           )}
         </Answered>
       )}

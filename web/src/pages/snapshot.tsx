@@ -27,7 +27,7 @@ export function SnapshotPage({ migration, time, live }: Props): JSX.Element {
   const following = snapshotsRequest({ ...around, from: microAfter(time), order: 'asc', limit: 1 });
   const next = useAnswer(following, live.snapshot).answer?.snapshots[0];
   return (
-    <Answered asked={asked} lines={6} cards={3}>
+    <Answered asked={asked} lines={6} titles={['Totals', 'Proof', 'Who moved most']}>
       {({ snapshots: [snapshot, before], period }) => {
         if (snapshot === undefined || snapshot.record_time !== time)
           return (

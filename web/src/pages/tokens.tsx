@@ -6,7 +6,6 @@ import {
   csvOf,
   historyRequest,
   type Instruments,
-  instrumentNamesRequest,
   instrumentsRequest,
   type Movements,
   movementsRequest,
@@ -16,6 +15,7 @@ import {
 } from '../data/api.ts';
 import { percentOfShare } from '../data/decimal.ts';
 import { useAnswer, usePacedHere } from '../data/hooks.ts';
+import { instrumentNamesRequest } from '../data/labels.ts';
 import { showTime } from '../data/time.ts';
 import { AnswerCard, Empty } from '../parts/card.tsx';
 import { Chart } from '../parts/chart.tsx';
@@ -77,6 +77,7 @@ function InstrumentsCard({ here }: { readonly here: Shown }): JSX.Element {
         const { symbol, name } = names.find(({ admin, id }) => admin === row.admin && id === row.id) ?? {};
         return symbol === undefined ? '' : <span title={name}>{`${symbol} · ${name}`}</span>;
       },
+      narrow: 'sub',
     },
     { name: 'Admin', cell: ({ admin }) => <span title={admin}>{partyParts(admin).name}</span> },
     amountColumn('Unlocked', ({ unlocked }) => unlocked),
@@ -133,7 +134,7 @@ function HoldersCard({ here, chosen }: { readonly here: Shown; readonly chosen: 
     amountColumn('Unlocked', ({ unlocked }) => unlocked),
     amountColumn('Locked', ({ locked }) => locked),
     amountColumn('Total', ({ total }) => total, { narrow: 'value' }),
-    { name: 'Share of the total', number: true, cell: ({ share }) => `${percentOfShare(share)} %` },
+    { name: 'Share of the total', number: true, cell: ({ share }) => `${percentOfShare(share)} %`, narrow: 'aside' },
   ];
   return (
     <AnswerCard
@@ -161,8 +162,8 @@ function HoldersCard({ here, chosen }: { readonly here: Shown; readonly chosen: 
 type Movement = AnswerRow<Movements['movements']>;
 
 const MOVEMENT_COLUMNS: readonly Column<Movement>[] = [
-  { name: 'Time', cell: ({ record_time }) => <Time of={record_time} /> },
-  { name: 'Kind', cell: ({ kind }) => kind },
+  { name: 'Time', cell: ({ record_time }) => <Time of={record_time} />, narrow: 'head' },
+  { name: 'Kind', cell: ({ kind }) => kind, narrow: 'sub' },
   changeColumn('Change', ({ change_total }) => change_total, { gain: true, narrow: 'value' }),
   changeColumn('Locked change', ({ change_locked }) => change_locked),
   amountColumn('Total', ({ total }) => total),

@@ -113,13 +113,13 @@ interface AnsweredProps<Answer> {
   readonly asked: Asked<Answer>;
   /** About the height of the answer, so that the page does not jump. */
   readonly lines: number;
-  /** As many cards around the placeholders, where the answer has its own. */
-  readonly cards?: number;
+  /** Of the cards around the placeholders, where the answer has its own. */
+  readonly titles?: readonly string[];
   readonly children: (answer: Answer) => ComponentChildren;
 }
 
 /** The answer, or placeholders while it is loaded, or the error. */
-export function Answered<Answer>({ asked, lines, cards = 0, children }: AnsweredProps<Answer>): JSX.Element {
+export function Answered<Answer>({ asked, lines, titles = [], children }: AnsweredProps<Answer>): JSX.Element {
   const { answer, error, retry } = asked;
   if (answer !== null)
     return (
@@ -145,11 +145,13 @@ export function Answered<Answer>({ asked, lines, cards = 0, children }: Answered
     </div>
   );
   return (
-    <div role="status" class={cards > 0 ? 'grid' : ''}>
+    <div role="status" class={titles.length > 0 ? 'grid' : ''}>
       <span class="hidden">Loading</span>
-      {cards === 0 && bones}
-      {Array.from({ length: cards }, (_, card) => (
-        <div class={`card ${card > 1 ? 'wide' : ''}`} key={card}>
+      {titles.length === 0 && bones}
+      {titles.map((title, card) => (
+        // The first two of many are beside each other.
+        <div class={`card ${card > 1 || titles.length < 3 ? 'wide' : ''}`} key={title}>
+          <h2>{title}</h2>
           {bones}
         </div>
       ))}

@@ -107,7 +107,7 @@ export function Chart({ name, points, at }: ChartProps): JSX.Element {
             }}
           >
             <b>{showTime(point.time)}</b>
-            <Amount of={point.total} />
+            <Amount of={point.total} unit />
             <span class="faint">
               <span class="swatch locked" /> {percentOf(point.locked, point.total)} % locked
             </span>
@@ -243,7 +243,8 @@ function options(frame: HTMLElement, { ticks, axis, at }: Look, { hover, click }
       { ...common, space: 76, size: 42, values: (_, splits, _axis, _space, step) => timeTicks(splits, step) },
       {
         ...common,
-        size: 16 + 7 * Math.max(...labels.map(({ length }) => length)),
+        // Half of the first day, too, which stands below its left end.
+        size: 16 + 7 * Math.max(3, ...labels.map(({ length }) => length)),
         splits: () => positions,
         values: () => labels,
       },

@@ -141,7 +141,14 @@ export function Pager({ pages, next, count, total, what }: PagerProps): JSX.Elem
   return (
     <div class="pager">
       <span class="faint" aria-live="polite">
-        {first}–{first + count - 1} {of === undefined ? `${what}, more follow` : `of ${of} ${what}`}
+        {first}–{first + count - 1}{' '}
+        {of === undefined ? (
+          `${what}, more follow`
+        ) : (
+          <>
+            of <Amount of={String(of)} /> {what}
+          </>
+        )}
       </span>
       <label>
         <span>Rows</span>

@@ -1,8 +1,8 @@
 import type { ComponentChildren, JSX } from 'preact';
-import { useRef, useState } from 'preact/hooks';
+import { useContext, useRef, useState } from 'preact/hooks';
 import { ownerLink } from '../data/address.ts';
 import { partsOf } from '../data/decimal.ts';
-import { useLabels } from '../data/labels.ts';
+import { UnitContext, useLabels } from '../data/labels.ts';
 import { localTime, showTime } from '../data/time.ts';
 
 interface AmountProps {
@@ -11,15 +11,22 @@ interface AmountProps {
   readonly gain?: boolean;
   /** A change: a plus is shown too. */
   readonly signed?: boolean;
+  /** With the symbol of what it is of, which only the style shows. */
+  readonly unit?: boolean;
 }
 
 /** An amount to its last digit. Only the style groups the digits: copied, searched or read out it is the exact number. */
-export function Amount({ of, gain = false, signed = gain }: AmountProps): JSX.Element {
+export function Amount({ of, gain = false, signed = gain, unit = false }: AmountProps): JSX.Element {
+  const symbol = useContext(UnitContext);
   const { sign, groups, fraction, zeros } = partsOf(of);
   const isPlus = signed && sign === '' && /[1-9]/.test(of);
   const tone = gain ? (isPlus ? 'gain' : sign === '-' ? 'loss' : '') : '';
   return (
-    <span class={`amount ${tone} ${isPlus ? 'plus' : ''}`} title={of}>
+    <span
+      class={`amount ${tone} ${isPlus ? 'plus' : ''}`}
+      title={of}
+      data-unit={unit && symbol !== '' ? symbol : undefined}
+    >
       {sign}
       {groups.map((group, index) => (
         <span class="group" key={index}>
@@ -62,7 +69,7 @@ export function Figure({ name, swatch, large = false, wide = false, amount, chil
         {name}
       </dt>
       <dd>
-        {amount !== undefined && <Amount of={amount} />}
+        {amount !== undefined && <Amount of={amount} unit={amount.includes('.')} />}
         {children}
       </dd>
     </div>
