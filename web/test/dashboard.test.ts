@@ -146,6 +146,9 @@ it('shows each point of the supply exactly, under the pointer, to the keyboard a
   // Again where the plot has moved in between, as what is above it is drawn.
   await expect
     .poll(async () => {
+      await plot.evaluate((element: { scrollIntoView(options: object): void }) =>
+        element.scrollIntoView({ block: 'center' }),
+      );
       const drawn = (await plot.boundingBox())!;
       await page.mouse.move(drawn.x + width / 4, drawn.y + 20);
       await page.mouse.down();
