@@ -95,7 +95,7 @@ export class OwnEvents {
     return left;
   }
 
-  /** Unlike another's token, a counterfeit counts whoever is followed. The create of an active holding is ignored, unless it was unreadable. */
+  /** A counterfeit is written for all owners, a token for followed owners only. The create of an active holding is ignored, unless it was unreadable. */
   #isOfOther({ contractId: id, view, signatories }: HoldingCreate): boolean {
     if (this.#others.has(id)) return true;
     const isReadable = 'owner' in view;
