@@ -1,4 +1,5 @@
 import type { Database } from 'better-sqlite3';
+import { getOrMake } from '../../get-or-make.ts';
 import { COIN_INSTRUMENT } from '../../ledger/templates.ts';
 import { BulkRows } from '../store/stored-rows.ts';
 import {
@@ -55,8 +56,7 @@ export class Instruments {
   #remember(instrument: Instrument): Instrument {
     const { no, migration, admin, name } = instrument;
     this.#ofNo.set(no, instrument);
-    const named = this.#ofName.get(migration) ?? new Map<string, Instrument>();
-    this.#ofName.set(migration, named.set(`${admin}\n${name}`, instrument));
+    getOrMake(this.#ofName, migration, () => new Map<string, Instrument>()).set(`${admin}\n${name}`, instrument);
     return instrument;
   }
 
@@ -102,9 +102,8 @@ export class Instruments {
     // No party owns the tokens of an account without an owner.
     if (party === '') return;
     const row: [number, string] = [instrument.no, party];
-    const key = ownerKey(instrument, party);
-    const open = this.#open.get(key) ?? { row, accounts: this.#openAccounts.get(...row) ?? 0 };
-    this.#open.set(key, open);
+    const read = () => ({ row, accounts: this.#openAccounts.get(...row) ?? 0 });
+    const open = getOrMake(this.#open, ownerKey(instrument, party), read);
     open.accounts += change;
     if (open.accounts === (change === 1 ? 1 : 0)) instrument.owners += change;
   }
