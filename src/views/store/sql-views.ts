@@ -56,8 +56,12 @@ const LOCKED_AT = `iif(CAST(${number('0')} AS INTEGER) = 0, 1, 5)`;
 const UNLOCKED = `iif(${LOCKED_AT} = 1, ${padded("''")}, ${number('1')})`;
 const LOCKED = number(`${LOCKED_AT} + 1`);
 
-const ACCOUNT = `i.migration_id AS migration_id, nullif(a.owner, '') AS party_id, i.admin AS instrument_admin,
-    i.name AS instrument_id, nullif(a.provider, '') AS provider, a.account_id AS account_id`;
+/** Empty where there is none. */
+const ACCOUNT = `i.migration_id AS migration_id, a.owner AS party_id, i.admin AS instrument_admin,
+    i.name AS instrument_id, a.provider AS provider, a.account_id AS account_id`;
+
+/** In this order, by which those of a party are found: SQLite would read all rows. */
+const OF_ACCOUNTS = 'instrument i CROSS JOIN account a ON a.instrument = i.id CROSS JOIN epoch e';
 
 const isNegative = (units: string): string => `(substr(${units}, 1, 1) = '-')`;
 const signed = (units: string): string => `iif(${isNegative(units)}, '-', '') || ${amount(padded(units))}`;
@@ -70,19 +74,16 @@ const VIEWS: Readonly<Record<string, string>> = {
     coalesce(owners, 0) AS owners, coalesce(contracts, 0) AS contracts,
     ${amount(padded("coalesce(unlocked, '0')"))} AS unlocked, ${amount(padded("coalesce(locked, '0')"))} AS locked,
     ${amount(combined(padded("coalesce(unlocked, '0')"), padded("coalesce(locked, '0')")))} AS total,
-    ${['changes_digest', 'digest', 'tokens_changes_digest', 'tokens_digest']
-      .map((name) => `iif(${name} IS NULL, NULL, lower(hex(${name}))) AS ${name}`)
-      .join(', ')}
+    ${['changes_digest', 'digest', 'tokens_changes_digest', 'tokens_digest'].map((name) => `lower(hex(${name})) AS ${name}`)}
   FROM snapshot s JOIN migration g ON g.migration_id = s.migration_id
   LEFT JOIN supply u ON u.instrument = g.coin AND u.seq =
     (SELECT seq FROM supply WHERE instrument = g.coin AND seq <= s.seq ORDER BY seq DESC LIMIT 1)`,
 
-  v_totals: `SELECT ${ACCOUNT}, ${time('s.record_time')} AS record_time,
+  v_totals: `WITH s AS MATERIALIZED (SELECT migration_id, seq, record_time FROM snapshot) SELECT ${ACCOUNT}, ${time('s.record_time')} AS record_time,
     ${amount(UNLOCKED)} AS unlocked, ${amount(LOCKED)} AS locked, ${amount(combined(UNLOCKED, LOCKED))} AS total,
     CAST(${number('0')} AS INTEGER) + CAST(${number(LOCKED_AT)} AS INTEGER) AS contracts
-  FROM instrument i JOIN account a ON a.instrument = i.id JOIN epoch e
-  JOIN total t ON t.epoch = e.no AND t.account = a.id
-  JOIN snapshot s ON s.migration_id = i.migration_id AND s.seq = t.seq
+  FROM ${OF_ACCOUNTS} CROSS JOIN total t ON t.epoch = e.no AND t.account = a.id
+  CROSS JOIN s ON s.migration_id = i.migration_id AND s.seq = t.seq
   JOIN ${once(numbers, 'n')}`,
 
   v_movements: `SELECT ${ACCOUNT}, ${time('u.record_time')} AS record_time,
@@ -91,8 +92,7 @@ const VIEWS: Readonly<Record<string, string>> = {
     CASE WHEN ltrim(n.value, '-0.') <> '' THEN iif(${isNegative('n.value')}, 'out', 'in')
       WHEN ${isNegative('m.locked')} THEN 'unlock' ELSE 'lock' END AS kind,
     ${signed('m.unlocked')} AS change_unlocked, ${signed('m.locked')} AS change_locked, n.value AS change_total, l.legs AS legs
-  FROM instrument i JOIN account a ON a.instrument = i.id JOIN epoch e
-  JOIN movement m ON m.epoch = e.no AND m.account = a.id JOIN ledger_update u ON u.no = m.update_no
+  FROM ${OF_ACCOUNTS} CROSS JOIN movement m ON m.epoch = e.no AND m.account = a.id JOIN ledger_update u ON u.no = m.update_no
   LEFT JOIN movement_legs l ON l.update_no = m.update_no AND l.account = m.account
   JOIN ${once(
     `(SELECT iif(ltrim(digits, '0') <> '' AND ${isNegative(LARGER)}, '-', '') || ${amount('digits')} FROM (SELECT
