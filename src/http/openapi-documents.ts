@@ -4,6 +4,7 @@ import type { Answers } from '../holdings/answer.ts';
 import { HoldingsFault } from '../holdings/holdings-fault.ts';
 import { OWNERS_MAX_DEFAULT } from '../holdings/question.ts';
 import { LIMIT_DEFAULT, LIMIT_MAX, parameter, TABLES, type TableName } from '../holdings/table-question.ts';
+import { time } from './holdings-fields.ts';
 import { HOLDINGS_OPERATIONS } from './holdings-operations.ts';
 import {
   type ExampleValues,
@@ -12,6 +13,7 @@ import {
   type RequestLimits,
   scanProxyPath,
 } from './json-operation.ts';
+import type { ErrorCode } from './routing.ts';
 import { SERVICE_OPERATIONS } from './service-operations.ts';
 import { STREAM_DOCUMENT, STREAM_OF_MANY_OPERATION, STREAM_OPERATION } from './stream-requests.ts';
 import { STREAM_EVENTS } from './streams.ts';
@@ -62,6 +64,25 @@ export const ERROR = z
   .strictObject({ error: z.string().meta({ description: 'What is wrong, for people.' }) })
   .meta({ id: 'Error' });
 
+const CODES: Readonly<Record<ErrorCode, string>> = {
+  invalid: 'wrong path, method, header, parameter or body',
+  missing: 'nothing is kept of what was asked for',
+  refused: 'a parameter does not fit these views, such as a party that is not followed',
+  unanswerable: 'it has no answer, such as a page token of other views',
+  unavailable: 'not now; with Retry-After it may pass',
+  unsupported: 'this store does not keep it',
+  internal: 'a fault of Holdfast',
+};
+
+export const OWN_ERROR = ERROR.extend({
+  code: z.enum(Object.keys(CODES)).meta({
+    description: `The kind of fault, for programs. ${Object.entries(CODES)
+      .map(([code, when]) => `\`${code}\`: ${when}`)
+      .join(', ')}.`,
+  }),
+  nearest: time('Of a 404: the first snapshot there is, where it is after the time asked for.').optional(),
+}).meta({ id: 'OwnError' });
+
 function describeJsonOperation(operation: JsonOperation<never>, limits: RequestLimits, values: ExampleValues): object {
   const { method, path, deprecated, scanProxy, request, answer, alsoAnswers = {}, faults = {} } = operation;
   return {
@@ -76,7 +97,7 @@ function answerSchemas(operations: readonly Pick<JsonOperation<never>, 'answer'>
   // Clients must accept fields that a later version adds.
   const override: z.core.ToJSONSchemaParams['override'] = ({ jsonSchema }) =>
     void delete jsonSchema.additionalProperties;
-  const schemas = [...operations.map(({ answer }) => answer), ERROR];
+  const schemas = [...operations.map(({ answer }) => answer), ERROR, OWN_ERROR];
   return namedSchemas(schemas, { io: 'output', unrepresentable: 'any', override });
 }
 
@@ -106,8 +127,8 @@ function responses(whenByStatus: Readonly<Record<number, string>>, schema: z.Zod
 }
 
 /** The answers with an error, by status; any operation may have a fault of ours. */
-function errorResponses(faults: Readonly<Record<number, string>>): object {
-  return responses({ ...faults, 500: 'A fault of Holdfast; the request id is in the log.' }, ERROR);
+function errorResponses(faults: Readonly<Record<number, string>>, schema: z.ZodType = ERROR): object {
+  return responses({ ...faults, 500: 'A fault of Holdfast; the request id is in the log.' }, schema);
 }
 
 function contentOf(schema: z.ZodType): object {
@@ -174,7 +195,7 @@ function describeTableOperation(operation: TableOperation, values: ExampleValues
         content: { ...contentOf(answer), ...csv },
       },
       ...(method === 'GET' && { 304: { description: 'The client has this answer already (If-None-Match).' } }),
-      ...errorResponses({ ...TABLE_FAULTS, ...(request && BODY_FAULTS) }),
+      ...errorResponses({ ...TABLE_FAULTS, ...(request && BODY_FAULTS) }, OWN_ERROR),
     },
   };
 }
@@ -189,7 +210,10 @@ function describeStream({ method }: OperationFacts, { owner }: ExampleValues): o
     servers: [{ url: '/' }],
     parameters: parameters.filter((each) => method === 'GET' || each.in === 'header'),
     ...(method === 'POST' && { requestBody: { required: true, content: { 'application/json': json } } }),
-    responses: { 200: { description, content: { 'text/event-stream': content } }, ...errorResponses(faults) },
+    responses: {
+      200: { description, content: { 'text/event-stream': content } },
+      ...errorResponses(faults, OWN_ERROR),
+    },
   };
 }
 

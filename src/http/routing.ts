@@ -7,17 +7,29 @@ import type { Metrics } from './prometheus.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
+/** The `code` of a fault under /holdfast/, whose clients tell faults apart by it; those of Scan and of the ledger expect none. */
+export type ErrorCode = FaultKind | 'invalid' | 'internal';
+
+/** What a fault under /holdfast/ has besides its message. */
+interface FaultDetails {
+  readonly code?: ErrorCode;
+  /** The time of a snapshot that there is. */
+  readonly nearest?: string | undefined;
+}
+
 /** An answer other than success that the caller can understand: its status and the message of its `error` field. */
 export class HttpFault extends Error {
   override readonly name = 'HttpFault';
   readonly status: number;
   /** Headers of the answer, such as `Allow` or `Retry-After`. */
   readonly headers: Headers;
+  readonly details: FaultDetails;
 
-  constructor(status: number, message: string, headers: Headers = {}) {
+  constructor(status: number, message: string, headers: Headers = {}, details: FaultDetails = {}) {
     super(message);
     this.status = status;
     this.headers = headers;
+    this.details = { code: status < 500 ? 'invalid' : 'unavailable', ...details };
   }
 }
 
@@ -42,7 +54,9 @@ export function throwAsHttpFault(error: unknown): never {
   const passes = error.code === 'not_begun' || error.code === 'store_unavailable';
   // An instrument that is not known yet may be soon.
   const headers: Headers = error.code === 'no_instrument' ? { 'Cache-Control': 'no-store' } : {};
-  throw new HttpFault(STATUS[FAULT_KINDS[error.code]], error.message, passes ? { 'Retry-After': '10' } : headers);
+  const { message, nearest } = error;
+  const code = FAULT_KINDS[error.code];
+  throw new HttpFault(STATUS[code], message, passes ? { 'Retry-After': '10' } : headers, { code, nearest });
 }
 
 const JSON_HEADERS = { 'Content-Type': 'application/json' };
@@ -162,7 +176,7 @@ function answering(
     try {
       response = await handle(c);
     } catch (fault) {
-      response = failure(fault, cors?.headers(c) ?? {}, logger);
+      response = failure(fault, c, { headers: cors?.headers(c) ?? {}, logger });
     }
     count(response.status, (performance.now() - startMs) / 1000);
     return response;
@@ -170,10 +184,15 @@ function answering(
 }
 
 /** An unexpected error goes to the log under an id, and only the id to the caller: never a stack or SQL. */
-function failure(error: unknown, headers: Headers, logger: Logger): Response {
-  if (error instanceof HttpFault)
-    return jsonResponse(error.status, { error: error.message }, { ...headers, ...error.headers });
+function failure(error: unknown, c: Context, { headers, logger }: { headers: Headers; logger: Logger }): Response {
+  if (error instanceof HttpFault) return faultResponse(error, c, headers);
   const requestId = randomUUID();
   logger.error({ err: error, requestId }, 'a request failed');
-  return jsonResponse(500, { error: `internal server error (request ${requestId})` }, headers);
+  const message = `internal server error (request ${requestId})`;
+  return faultResponse(new HttpFault(500, message, {}, { code: 'internal' }), c, headers);
+}
+
+export function faultResponse({ status, message, ...fault }: HttpFault, c: Context, headers: Headers): Response {
+  const details = c.req.path.startsWith('/holdfast/') ? fault.details : {};
+  return jsonResponse(status, { error: message, ...details }, { ...headers, ...fault.headers });
 }
