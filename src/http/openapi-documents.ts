@@ -4,7 +4,6 @@ import type { Answers } from '../holdings/answer.ts';
 import { HoldingsFault } from '../holdings/holdings-fault.ts';
 import { OWNERS_MAX_DEFAULT } from '../holdings/question.ts';
 import { LIMIT_DEFAULT, LIMIT_MAX, parameter, TABLES, type TableName } from '../holdings/table-question.ts';
-import { time } from './holdings-fields.ts';
 import { HOLDINGS_OPERATIONS } from './holdings-operations.ts';
 import {
   type ExampleValues,
@@ -13,7 +12,7 @@ import {
   type RequestLimits,
   scanProxyPath,
 } from './json-operation.ts';
-import type { ErrorCode } from './routing.ts';
+import { ERROR, OWN_ERROR } from './routing.ts';
 import { SERVICE_OPERATIONS } from './service-operations.ts';
 import { STREAM_DOCUMENT, STREAM_OF_MANY_OPERATION, STREAM_OPERATION } from './stream-requests.ts';
 import { STREAM_EVENTS } from './streams.ts';
@@ -59,29 +58,6 @@ function openApiDocument<Operation extends OperationFacts>(
     components,
   };
 }
-
-export const ERROR = z
-  .strictObject({ error: z.string().meta({ description: 'What is wrong, for people.' }) })
-  .meta({ id: 'Error' });
-
-const CODES: Readonly<Record<ErrorCode, string>> = {
-  invalid: 'wrong path, method, header, parameter or body',
-  missing: 'nothing is kept of what was asked for',
-  refused: 'a parameter does not fit these views, such as a party that is not followed',
-  unanswerable: 'it has no answer, such as a page token of other views',
-  unavailable: 'not now; with Retry-After it may pass',
-  unsupported: 'this store does not keep it',
-  internal: 'a fault of Holdfast',
-};
-
-export const OWN_ERROR = ERROR.extend({
-  code: z.enum(Object.keys(CODES)).meta({
-    description: `The kind of fault, for programs. ${Object.entries(CODES)
-      .map(([code, when]) => `\`${code}\`: ${when}`)
-      .join(', ')}.`,
-  }),
-  nearest: time('Of a 404: the first snapshot there is, where it is after the time asked for.').optional(),
-}).meta({ id: 'OwnError' });
 
 function describeJsonOperation(operation: JsonOperation<never>, limits: RequestLimits, values: ExampleValues): object {
   const { method, path, deprecated, scanProxy, request, answer, alsoAnswers = {}, faults = {} } = operation;

@@ -1,21 +1,40 @@
 import { randomUUID } from 'node:crypto';
 import type { Context, Hono } from 'hono';
 import type { Logger } from 'pino';
+import { z } from 'zod';
 import { FAULT_KINDS, type FaultKind, HoldingsFault } from '../holdings/holdings-fault.ts';
 import { showGiven } from '../show-given.ts';
 import type { Metrics } from './prometheus.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** The `code` of a fault under /holdfast/, whose clients tell faults apart by it; those of Scan and of the ledger expect none. */
-export type ErrorCode = FaultKind | 'invalid' | 'internal';
+/** What a fault answers. */
+export const ERROR = z
+  .strictObject({ error: z.string().meta({ description: 'What is wrong, for people.' }) })
+  .meta({ id: 'Error' });
 
-/** What a fault under /holdfast/ has besides its message. */
-interface FaultDetails {
-  readonly code?: ErrorCode;
-  /** The time of a snapshot that there is. */
-  readonly nearest?: string | undefined;
-}
+/** By which programs tell faults apart under /holdfast/; clients of Scan and of the ledger expect none. */
+const CODES: Readonly<Record<FaultKind | 'invalid' | 'internal', string>> = {
+  invalid: 'wrong path, method, header, parameter or body',
+  missing: 'nothing is kept of what was asked for',
+  refused: 'a parameter does not fit these views, such as a party that is not followed',
+  unanswerable: 'it has no answer, such as a page token of other views',
+  unavailable: 'not now; with Retry-After it may pass',
+  unsupported: 'this store does not keep it',
+  internal: 'a fault of Holdfast',
+};
+const CODE = z.enum(Object.keys(CODES) as (keyof typeof CODES)[]).meta({
+  description: Object.entries(CODES)
+    .map(([code, when]) => `\`${code}\`: ${when}.`)
+    .join(' '),
+});
+const NEAREST = { format: 'date-time', description: 'The first snapshot there is, if it is after the time asked for.' };
+
+/** The same under /holdfast/. */
+export const OWN_ERROR = ERROR.extend({ code: CODE, nearest: z.string().meta(NEAREST).optional() }).meta({
+  id: 'OwnError',
+});
+type FaultDetails = Partial<Omit<z.infer<typeof OWN_ERROR>, 'error'>>;
 
 /** An answer other than success that the caller can understand: its status and the message of its `error` field. */
 export class HttpFault extends Error {

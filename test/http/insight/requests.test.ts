@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { OWN_ERROR } from '../../../src/http/openapi-documents.ts';
+import { OWN_ERROR } from '../../../src/http/routing.ts';
 import { fixture, readExpected } from '../../support/http/expected-answers.ts';
 import { makeDataDirectory, openHoldings } from '../../support/http/holdings-service.ts';
 import { askTable, readTable } from '../../support/http/table-pages.ts';
