@@ -28,10 +28,12 @@ type BodyOf<Operation> = Operation extends { requestBody: { content: { 'applicat
   ? Body
   : unknown;
 
+type Sent<Value> = Value extends readonly (infer Item)[] ? readonly Item[] : Value;
+
 /** Of the path, the query and the body, by name. What is undefined is not sent. */
 export type ParametersOf<P extends Path> = {
   readonly [Name in keyof Given<OperationOf<P>> as Name extends 'format' ? never : Name]:
-    | Given<OperationOf<P>>[Name]
+    | Sent<Given<OperationOf<P>>[Name]>
     | undefined;
 };
 
