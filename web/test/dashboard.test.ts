@@ -189,6 +189,39 @@ it('shows each point of the supply exactly, under the pointer, to the keyboard a
   await change.getByText('No snapshot at or before 2025-02-12 00:05').waitFor();
 });
 
+it.each([
+  ['the supply', '/', 'Total over time', 'snapshots?order=asc&limit=1000'],
+  ['an owner', `/owners/${LARGE}`, 'Balance over time', `owners/${LARGE}/history?every=10m`],
+])('shows what changed on each day of %s, under an address to keep', async (_, path, title, request) => {
+  const { page, faults } = await dashboard.open(path);
+  const within = card(page, title);
+  await within.getByRole('button', { name: 'Change', exact: true }).click();
+  await page.waitForURL(`**${path}?chart=change`);
+  await page.reload();
+  await settled(page);
+  const { snapshots = [], points = snapshots } = await dashboard.answer<Record<'snapshots' | 'points', Row[]>>(
+    `/holdfast/v1/${request}`,
+  );
+  const isKept = ({ record_time }: Row, index: number): boolean =>
+    index === 0 || index === points.length - 1 || String(record_time).endsWith('T00:00:00Z');
+  const days = points.filter(isKept);
+  const changes = days.slice(1).map((after, index) => {
+    const before = days[index]!;
+    const amounts = ['unlocked', 'locked', 'total'].map((name) => units(after[name]) - units(before[name]));
+    return [shown(before.record_time), shown(after.record_time), ...amounts];
+  });
+  expect(changes.length).toBeGreaterThan(3);
+  await within.locator('summary').click();
+  await within.locator('tbody tr').first().waitFor();
+  expect((await cells(within)).map(([from, to, ...amounts]) => [from, to, ...amounts.map(units)])).toEqual(changes);
+  const last = changes.at(-1)!;
+  expect(await within.getByRole('slider').getAttribute('aria-valuetext')).toContain(String(last[1]).slice(0, 16));
+  expect((await within.locator('.readout .amount').allTextContents()).map(units)).toEqual(last.slice(2));
+  expect(await breaches(page)).toEqual([]);
+  expect(await contrastBreaches(page)).toEqual([]);
+  expect(faults).toEqual([]);
+});
+
 it('shows every page at a time, which a click on the chart chooses and a double click leaves', async () => {
   const { page, faults } = await dashboard.open('/?span=24h&axis=zero');
   const chart = card(page, 'Total over time');
