@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { holdingsApiTypes } from '../client/generate.ts';
 import { linesWith, ROOT, readSources, type SourceFile } from './support/project/source-files.ts';
 
 /** Of these libraries some errors have no codes: their words are read in one file each. */
@@ -137,6 +138,13 @@ describe('the code of src', () => {
   it('lets no float touch an amount', () => {
     expect(linesWith(outside('src/ledger/amount.ts'), /\b(parseFloat|toFixed|toPrecision)\b/)).toEqual([]);
     expect(linesWith(sources, /\bNumber\([^)]*(amount|rate|fee|units)/i)).toEqual([]);
+  });
+});
+
+describe('the client', () => {
+  it('has types made from the committed document', async () => {
+    const committed = readFileSync(join(ROOT, GENERATED), 'utf8');
+    expect(committed, 'run scripts/write-schemas.ts').toBe(await holdingsApiTypes());
   });
 });
 

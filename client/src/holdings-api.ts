@@ -1780,6 +1780,20 @@ export interface components {
             /** @description What is wrong, for people. */
             error: string;
         };
+        OwnError: {
+            /** @description What is wrong, for people. */
+            error: string;
+            /**
+             * @description `invalid`: wrong path, method, header, parameter or body. `missing`: nothing is kept of what was asked for. `refused`: a parameter does not fit these views, such as a party that is not followed. `unanswerable`: it has no answer, such as a page token of other views. `unavailable`: not now; with Retry-After it may pass. `unsupported`: this store does not keep it. `internal`: a fault of Holdfast.
+             * @enum {string}
+             */
+            code: "invalid" | "missing" | "refused" | "unanswerable" | "unavailable" | "unsupported" | "internal";
+            /**
+             * Format: date-time
+             * @description The first snapshot there is, if it is after the time asked for.
+             */
+            nearest?: string;
+        };
     };
     responses: never;
     parameters: never;
@@ -2577,7 +2591,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description No such snapshot, update or instrument, or nothing is kept of that time. */
@@ -2586,7 +2600,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description A fault of Holdfast; the request id is in the log. */
@@ -2595,7 +2609,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description The read took longer than its time limit, or too many bytes of answers wait for slow clients. */
@@ -2604,7 +2618,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
         };
@@ -2658,7 +2672,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description No such snapshot, update or instrument, or nothing is kept of that time. */
@@ -2667,7 +2681,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description A fault of Holdfast; the request id is in the log. */
@@ -2676,7 +2690,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description The read took longer than its time limit, or too many bytes of answers wait for slow clients. */
@@ -2685,7 +2699,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
         };
@@ -2743,7 +2757,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description No such snapshot, update or instrument, or nothing is kept of that time. */
@@ -2752,7 +2766,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description A fault of Holdfast; the request id is in the log. */
@@ -2761,7 +2775,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description The read took longer than its time limit, or too many bytes of answers wait for slow clients. */
@@ -2770,7 +2784,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
         };
@@ -2832,7 +2846,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description No such snapshot, update or instrument, or nothing is kept of that time. */
@@ -2841,7 +2855,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description A fault of Holdfast; the request id is in the log. */
@@ -2850,7 +2864,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description The read took longer than its time limit, or too many bytes of answers wait for slow clients. */
@@ -2859,7 +2873,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
         };
@@ -2915,7 +2929,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description No such snapshot, update or instrument, or nothing is kept of that time. */
@@ -2924,7 +2938,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description A fault of Holdfast; the request id is in the log. */
@@ -2933,7 +2947,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description The read took longer than its time limit, or too many bytes of answers wait for slow clients. */
@@ -2942,7 +2956,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
         };
@@ -3006,7 +3020,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description No such snapshot, update or instrument, or nothing is kept of that time. */
@@ -3015,7 +3029,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description A fault of Holdfast; the request id is in the log. */
@@ -3024,7 +3038,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description The read took longer than its time limit, or too many bytes of answers wait for slow clients. */
@@ -3033,7 +3047,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
         };
@@ -3087,7 +3101,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description No such snapshot, update or instrument, or nothing is kept of that time. */
@@ -3096,7 +3110,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description A fault of Holdfast; the request id is in the log. */
@@ -3105,7 +3119,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description The read took longer than its time limit, or too many bytes of answers wait for slow clients. */
@@ -3114,7 +3128,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
         };
@@ -3172,7 +3186,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description No such snapshot, update or instrument, or nothing is kept of that time. */
@@ -3181,7 +3195,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description A fault of Holdfast; the request id is in the log. */
@@ -3190,7 +3204,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description The read took longer than its time limit, or too many bytes of answers wait for slow clients. */
@@ -3199,7 +3213,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
         };
@@ -3255,7 +3269,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description No such snapshot, update or instrument, or nothing is kept of that time. */
@@ -3264,7 +3278,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description A fault of Holdfast; the request id is in the log. */
@@ -3273,7 +3287,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description The read took longer than its time limit, or too many bytes of answers wait for slow clients. */
@@ -3282,7 +3296,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
         };
@@ -3340,7 +3354,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description No such snapshot, update or instrument, or nothing is kept of that time. */
@@ -3349,7 +3363,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description A fault of Holdfast; the request id is in the log. */
@@ -3358,7 +3372,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description The read took longer than its time limit, or too many bytes of answers wait for slow clients. */
@@ -3367,7 +3381,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
         };
@@ -3415,7 +3429,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description No such snapshot, update or instrument, or nothing is kept of that time. */
@@ -3424,7 +3438,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description A fault of Holdfast; the request id is in the log. */
@@ -3433,7 +3447,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description The read took longer than its time limit, or too many bytes of answers wait for slow clients. */
@@ -3442,7 +3456,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
         };
@@ -3496,7 +3510,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description No such snapshot, update or instrument, or nothing is kept of that time. */
@@ -3505,7 +3519,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description A fault of Holdfast; the request id is in the log. */
@@ -3514,7 +3528,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description The read took longer than its time limit, or too many bytes of answers wait for slow clients. */
@@ -3523,7 +3537,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
         };
@@ -3569,7 +3583,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description No such snapshot, update or instrument, or nothing is kept of that time. */
@@ -3578,7 +3592,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description A fault of Holdfast; the request id is in the log. */
@@ -3587,7 +3601,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description The read took longer than its time limit, or too many bytes of answers wait for slow clients. */
@@ -3596,7 +3610,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
         };
@@ -3653,7 +3667,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description No such snapshot, update or instrument, or nothing is kept of that time. */
@@ -3662,7 +3676,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description The body is larger than the limit. */
@@ -3671,7 +3685,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description The body is not JSON, or compressed. */
@@ -3680,7 +3694,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description A fault of Holdfast; the request id is in the log. */
@@ -3689,7 +3703,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description The read took longer than its time limit, or too many bytes of answers wait for slow clients. */
@@ -3698,7 +3712,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
         };
@@ -3741,7 +3755,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description This store or directory has no tokens. */
@@ -3750,7 +3764,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description A fault of Holdfast; the request id is in the log. */
@@ -3759,7 +3773,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description This store keeps no movements. */
@@ -3768,7 +3782,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description Too many streams are open, in all or of one address; `Retry-After` says when to try again. */
@@ -3777,7 +3791,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
         };
@@ -3831,7 +3845,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description This store or directory has no tokens. */
@@ -3840,7 +3854,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description A fault of Holdfast; the request id is in the log. */
@@ -3849,7 +3863,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description This store keeps no movements. */
@@ -3858,7 +3872,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
             /** @description Too many streams are open, in all or of one address; `Retry-After` says when to try again. */
@@ -3867,7 +3881,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": components["schemas"]["OwnError"];
                 };
             };
         };

@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { pino } from 'pino';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { z } from 'zod';
-import { holdingsApiTypes } from '../../client/generate.ts';
 import { HOLDINGS_OPERATIONS } from '../../src/http/holdings-operations.ts';
 import { DOCUMENTS, STORY_EXAMPLE, servedDocuments } from '../../src/http/openapi-documents.ts';
 import { ERROR } from '../../src/http/routing.ts';
@@ -34,11 +33,6 @@ test.each(Object.keys(DOCUMENTS))(
     for (const name of references) expect(document.components.schemas).toHaveProperty(name);
   },
 );
-
-test('the types of the client are made from the committed document', async () => {
-  const committed = readFileSync(new URL('../../client/src/holdings-api.ts', import.meta.url), 'utf8');
-  expect(committed, 'run scripts/write-schemas.ts').toBe(await holdingsApiTypes());
-});
 
 test('the document of a service on PostgreSQL has what it refers to, and nothing that its store does not keep', () => {
   const document = DOCUMENTS.holdings!.create('1', STORY_EXAMPLE, false) as {
