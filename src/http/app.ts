@@ -4,7 +4,7 @@ import type { ApiKeys } from './api-keys.ts';
 import { type HoldingsDeps, holdingsRoutes } from './holdings-operations.ts';
 import { ANSWERS_BYTES_MAX, createAnswerHold } from './http-server.ts';
 import { gauges, type Metrics } from './prometheus.ts';
-import { addRoutes, createCors, jsonResponse, methodsOf } from './routing.ts';
+import { addRoutes, createCors, faultResponse, HttpFault, methodsOf } from './routing.ts';
 import { type ServiceDeps, serviceRoutes } from './service-operations.ts';
 import { type StreamDeps, streamRoutes } from './stream-requests.ts';
 import { type TableDeps, tableRoutes } from './table-routes.ts';
@@ -55,9 +55,13 @@ export function createApp(deps: AppDeps): Hono {
     const headers = cors.headers(c);
     const page = methods.length === 0 && wantsPage(c) ? dashboard?.notFound(c) : undefined;
     if (page) return page;
-    if (methods.length === 0) return jsonResponse(404, { error: `no such path: ${c.req.path.slice(0, 200)}` }, headers);
-    const error = `${c.req.method} is not allowed here, only ${methods.join(', ')}`;
-    return jsonResponse(405, { error }, { ...headers, Allow: methods.join(', ') });
+    const fault =
+      methods.length === 0
+        ? new HttpFault(404, `no such path: ${c.req.path.slice(0, 200)}; /docs has all of them`)
+        : new HttpFault(405, `${c.req.method} is not allowed here, only ${methods.join(', ')}`, {
+            Allow: methods.join(', '),
+          });
+    return faultResponse(fault, c, headers);
   });
   return app;
 }

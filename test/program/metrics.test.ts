@@ -117,7 +117,10 @@ describe('the metrics of a running service', () => {
       return { status: response.status, body: await response.json() };
     };
     for (const service of [writer, reader]) {
-      expect(await service.ask('/metrics')).toEqual({ status: 404, body: { error: 'no such path: /metrics' } });
+      expect(await service.ask('/metrics')).toEqual({
+        status: 404,
+        body: { error: 'no such path: /metrics; /docs has all of them' },
+      });
       const { url } = await service.program.logged('metrics are served');
       expect((await metricsOf({ ...service, url: String(url) })).get('holdfast_ready')).toBe(1);
       expect(await answer(`${url}/livez`)).toEqual({ status: 200, body: {} });

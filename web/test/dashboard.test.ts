@@ -260,6 +260,26 @@ it('has a list of the snapshots, and a page for each with who moved most', async
   expect(faults).toEqual([]);
 });
 
+it('shows amounts short where a person chooses that, and copies them whole', async () => {
+  const { page, faults } = await dashboard.open('/');
+  const total = card(page, 'Newest snapshot').locator('.figure.large .amount');
+  const width = async (): Promise<number> => (await total.boundingBox())!.width;
+  const exact = await width();
+  await page.getByLabel('Amounts').selectOption('short');
+  expect(await width()).toBeLessThan(exact);
+  await page.reload();
+  await settled(page);
+  expect(await width()).toBeLessThan(exact);
+  const { total: whole } = await dashboard.newestSnapshot();
+  const copied = await page.evaluate(
+    `getSelection().selectAllChildren(document.querySelector('.figure.large .amount')); String(getSelection())`,
+  );
+  expect([copied, await total.getAttribute('title')]).toEqual([whole, whole]);
+  expect(await breaches(page)).toEqual([]);
+  expect(await contrastBreaches(page)).toEqual([]);
+  expect(faults).toEqual([]);
+});
+
 it('has a page with the search for an unknown path, and colours that a person chooses', async () => {
   const { page } = await dashboard.open('/no/such/page');
   await page.getByText('There is no page /no/such/page').waitFor();

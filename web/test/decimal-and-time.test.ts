@@ -32,7 +32,8 @@ describe('amounts', () => {
   it('are shown in parts that together are the amount', () => {
     fc.assert(
       fc.property(units.map(decimalOf), (amount) => {
-        const { sign, groups, fraction, zeros } = partsOf(amount);
+        const { sign, groups, fraction, zeros, short } = partsOf(amount);
+        expect(short).toBeGreaterThanOrEqual(3);
         expect([sign, ...groups, fraction, zeros].join('')).toBe(amount);
         expect(groups.slice(1).every((group) => group.length === 3)).toBe(true);
       }),
@@ -40,11 +41,16 @@ describe('amounts', () => {
   });
 
   it.each([
-    ['309973960.4190139900', '', ['309', '973', '960'], '.41901399', '00'],
-    ['-0.0000000000', '-', ['0'], '', '.0000000000'],
-    ['4009', '', ['4', '009'], '', ''],
-  ])('%s has its parts', (amount, sign, groups, fraction, zeros) => {
-    expect(partsOf(amount)).toEqual({ sign, groups, fraction, zeros });
+    ['309973960.4190139900', '', ['309', '973', '960'], '.41901399', '00', '.41'],
+    ['-0.0000000000', '-', ['0'], '', '.0000000000', '.00'],
+    ['4009', '', ['4', '009'], '', '', ''],
+    ['0.0038051800', '', ['0'], '.00380518', '00', '.0038'],
+    ['0.0000000001', '', ['0'], '.0000000001', '', '.0000000001'],
+    ['7.0000000001', '', ['7'], '.0000000001', '', '.00'],
+  ])('%s has its parts', (amount, sign, groups, fraction, zeros, shown) => {
+    const { short, ...parts } = partsOf(amount);
+    expect(parts).toEqual({ sign, groups, fraction, zeros });
+    expect((fraction + zeros).slice(0, short)).toBe(shown);
   });
 
   it.each([

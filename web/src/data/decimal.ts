@@ -44,7 +44,12 @@ export interface DecimalParts {
   readonly fraction: string;
   /** The trailing zeros, with the point if there is no fraction. */
   readonly zeros: string;
+  /** How many characters of fraction and zeros a short form has: two decimals, or of less than 0.01 two digits that are no zeros. */
+  readonly short: number;
 }
+
+/** A point and two decimals. */
+const SHORT_LENGTH = 3;
 
 export function partsOf(decimal: string): DecimalParts {
   const [, sign = '', whole = '', behind = ''] = /^(-?)(\d+)(.*)$/.exec(decimal) ?? [];
@@ -54,6 +59,7 @@ export function partsOf(decimal: string): DecimalParts {
     groups: whole.split(/(?=(?:\d{3})+$)/),
     fraction: behind.slice(0, behind.length - zeros.length),
     zeros,
+    short: Math.max(SHORT_LENGTH, (whole === '0' && /^\.0*[1-9]\d?/.exec(behind)?.[0].length) || 0),
   };
 }
 

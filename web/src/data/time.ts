@@ -67,6 +67,11 @@ export function parseMoment(text: string, newest: string): string | null {
   return day === undefined || Number.isNaN(Date.parse(time)) ? null : time;
 }
 
+/** Whether a text is a time as the service reads it. */
+export function isInstant(text: string): boolean {
+  return /^\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)$/.test(text) && !Number.isNaN(Date.parse(text));
+}
+
 /** Without a fraction of zeros. */
 export function instant(ms: number): string {
   return new Date(ms).toISOString().replace('.000Z', 'Z');

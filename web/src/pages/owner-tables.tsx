@@ -186,7 +186,7 @@ const LOCK_COLUMNS: readonly Column<Lock>[] = [
     name: 'Unlocks',
     cell: ({ expires_at, expired }) => (
       <>
-        {expires_at === null ? 'never' : <Time of={expires_at} />} {expired && <span class="tag">expired</span>}
+        {expires_at === null ? 'never' : <Time of={expires_at} precise />} {expired && <span class="tag">expired</span>}
       </>
     ),
     narrow: 'head',

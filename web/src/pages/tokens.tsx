@@ -162,7 +162,7 @@ function HoldersCard({ here, chosen }: { readonly here: Shown; readonly chosen: 
 type Movement = AnswerRow<Movements['movements']>;
 
 const MOVEMENT_COLUMNS: readonly Column<Movement>[] = [
-  { name: 'Time', cell: ({ record_time }) => <Time of={record_time} />, narrow: 'head' },
+  { name: 'Time', cell: ({ record_time }) => <Time of={record_time} precise />, narrow: 'head' },
   { name: 'Kind', cell: ({ kind }) => kind, narrow: 'sub' },
   changeColumn('Change', ({ change_total }) => change_total, { gain: true, narrow: 'value' }),
   changeColumn('Locked change', ({ change_locked }) => change_locked),
@@ -170,7 +170,10 @@ const MOVEMENT_COLUMNS: readonly Column<Movement>[] = [
   {
     name: 'Account',
     cell: ({ provider = null, account_id = '' }) => (
-      <Name id={[...(provider === null ? [] : [partyParts(provider).name]), account_id].join(' ')} />
+      <>
+        {provider !== null && <span title={provider}>{partyParts(provider).name} </span>}
+        <Name id={account_id} />
+      </>
     ),
   },
 ];
