@@ -155,7 +155,7 @@ function take(client: Client, nowMs: number): void {
   if (client.left < 1) {
     const seconds = Math.max(1, Math.ceil(((1 - client.left) * 60) / perMinute));
     const given = `key ${name}: given more than ${perMinute} requests a minute, and ${burst} at once`;
-    throw new HttpFault(429, `${given}; try again later`, { 'Retry-After': String(seconds) });
+    throw new HttpFault(429, `${given}; try again later`, { 'Retry-After': String(seconds) }, { code: 'unavailable' });
   }
   client.left -= 1;
 }

@@ -58,7 +58,8 @@ describe('a service with API keys', () => {
       'cache-control': 'private',
     });
     const error = 'Authorization: given nothing, expected "Bearer KEY", or Basic with the key as its password';
-    if (method !== 'HEAD') expect(await response.json()).toEqual({ error });
+    const code = path.startsWith('/holdfast/') ? { code: 'invalid' } : {};
+    if (method !== 'HEAD') expect(await response.json()).toEqual({ error, ...code });
   });
 
   it.each(['/livez', '/readyz', '/api/scan/livez'])('asks for none at %s', async (path) => {
