@@ -2,6 +2,7 @@
 FROM node:24-slim AS build
 WORKDIR /build
 COPY package.json package-lock.json ./
+COPY client/package.json ./client/
 COPY web/package.json ./web/
 # No install script is needed here: Node is there, and better-sqlite3 brings its binary inside the package.
 RUN npm ci --ignore-scripts

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decimalOf, partsOf, percentOf, shortOf, subtract, ticksBetween, unitsOf } from '../src/data/decimal.ts';
+import { decimalOf, partsOf, percentOf, shortOf, ticksBetween } from '../src/data/decimal.ts';
 import {
   durationMs,
   instant,
@@ -17,18 +17,6 @@ import {
 const units = fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n });
 
 describe('amounts', () => {
-  it('are the same as text and in units, and subtracted to the last digit', () => {
-    fc.assert(
-      fc.property(units, units, (a, b) => {
-        expect(unitsOf(decimalOf(a))).toBe(a);
-        expect(unitsOf(subtract(decimalOf(a), decimalOf(b)))).toBe(a - b);
-      }),
-    );
-    expect(unitsOf('12.5000000000')).toBe(125_000_000_000n);
-    const large = '9999999999999999999999999999.000000000';
-    expect(subtract(`${large}1`, `${large}2`)).toBe('-0.0000000001');
-  });
-
   it('are shown in parts that together are the amount', () => {
     fc.assert(
       fc.property(units.map(decimalOf), (amount) => {

@@ -1,26 +1,9 @@
-/** Amounts are decimal strings with ten decimals. Arithmetic uses whole units of 1e-10; only `pixels` makes a float. */
+import { unitsOf } from '../../../client/src/index.ts';
 
-const DECIMALS = 10;
-const UNIT = 10n ** BigInt(DECIMALS);
+/** Amounts stay strings, and arithmetic on them is exact: only `pixels` makes a float. */
+export { amountOf as decimalOf, subtract, sum, unitsOf } from '../../../client/src/index.ts';
 
-/** `12.5000000000` -> 125000000000n */
-export function unitsOf(decimal: string): bigint {
-  return BigInt(decimal.replace('.', ''));
-}
-
-export function decimalOf(units: bigint): string {
-  const size = units < 0n ? -units : units;
-  const fraction = String(size % UNIT).padStart(DECIMALS, '0');
-  return `${units < 0n ? '-' : ''}${size / UNIT}.${fraction}`;
-}
-
-export function subtract(a: string, b: string): string {
-  return decimalOf(unitsOf(a) - unitsOf(b));
-}
-
-export function sum(amounts: readonly string[]): string {
-  return decimalOf(amounts.reduce((all, each) => all + unitsOf(each), 0n));
-}
+const UNIT = unitsOf('1');
 
 /** A part of a whole in percent, rounded half up to two decimals; `0.00` if the whole is zero. */
 export function percentOf(part: string, whole: string): string {
