@@ -24,6 +24,11 @@ export interface Terminal {
   readonly stopSignal: () => AbortSignal;
 }
 
+/** The characters of a line where people read it; undefined where the output is no terminal. One that does not say has 80. */
+export function widthOf({ isTTY, columns }: Terminal['stdout']): number | undefined {
+  return isTTY === true ? columns || 80 : undefined;
+}
+
 /** One command of the command line: in a file of its own or of its group, with a line in the list of `command-line.ts`. */
 export interface CliCommand {
   /** In commander's form, with its arguments: `replay <FILE...>`. */

@@ -16,7 +16,7 @@ import {
   tablesOf,
   wholeParty,
 } from './ask-table.ts';
-import { type CliCommand, parseOption } from './command.ts';
+import { type CliCommand, parseOption, widthOf } from './command.ts';
 import { rowsForPeople } from './terminal.ts';
 
 export const summaryCommand: CliCommand = {
@@ -58,9 +58,7 @@ export const summaryCommand: CliCommand = {
     if (!('computed_as_of_round' in found))
       terminal.stderr.write('holdfast: no open mining round is known, so there are no fees; --round names one\n');
     terminal.stdout.write(
-      options.json === true
-        ? `${JSON.stringify(found, null, 2)}\n`
-        : summaryText(found, terminal.stdout.isTTY === true ? terminal.stdout.columns : undefined),
+      options.json === true ? `${JSON.stringify(found, null, 2)}\n` : summaryText(found, widthOf(terminal.stdout)),
     );
   },
 };

@@ -9,6 +9,7 @@ import type { HoldingsStore } from '../holdings/facts.ts';
 import { createApp } from '../http/app.ts';
 import type { ForceSnapshot } from '../http/holdings-operations.ts';
 import { createClientAddress, startHttpServer } from '../http/http-server.ts';
+import { startMetricsServer } from '../http/metrics-server.ts';
 import { servedDocuments } from '../http/openapi-documents.ts';
 import { createMetrics, gauges } from '../http/prometheus.ts';
 import { fetchOf } from '../http/routing.ts';
@@ -56,7 +57,7 @@ export async function startService(
 ): Promise<Service> {
   await using starting = new AsyncDisposableStack();
   const version = readVersion();
-  const { host, port, reusePort, trustedProxies } = config;
+  const { host, port, reusePort, metricsAddress, trustedProxies } = config;
   const role = starting.use(await startRole(config, { logger, sources, version }));
   const { users, force, failed, ingestStatus, store, answers, name, measure } = role;
 
@@ -97,10 +98,12 @@ export async function startService(
     }),
     logger,
     metrics,
+    hasMetrics: metricsAddress === null,
     clockMs: () => performance.now(),
   });
   const usersArea = users && createUsersArea({ users, logger, metrics, clientAddress });
   await beforeListening();
+  if (metricsAddress !== null) starting.use(await startMetricsServer(registry, { ...metricsAddress, logger }));
   const server = starting.use(await startHttpServer({ fetch: fetchOf(app, usersArea), host, port, reusePort, logger }));
   gauges(registry, {
     holdfast_http_connections: { help: 'Connections that are open.', read: server.connections },

@@ -60,6 +60,7 @@ export function openHoldings(
     },
     force: null,
     dashboard: false,
+    hasMetrics: true,
     limits: { ownersMax: 1000, bodyBytesMax: 1_048_576 },
     corsOrigins: ['*'],
     version: '1.2.3',
