@@ -30,6 +30,7 @@ const COMMANDS_BY_HEADING: Readonly<Record<string, Readonly<Record<string, LoadC
     status: async () => (await import('./status.ts')).statusCommand,
     backup: async () => (await import('./backup.ts')).backupCommand,
     restore: async () => (await import('./backup.ts')).restoreCommand,
+    'api-key': async () => (await import('./api-key.ts')).apiKeyCommand,
     token: async () => (await import('./token.ts')).tokenCommand,
   },
   Ask: {

@@ -101,6 +101,13 @@ export function formOf({ json, csv }: Invocation['options']): 'json' | 'csv' | '
   return json === true ? 'json' : csv === true ? 'csv' : 'people';
 }
 
+/** The API key of a running service. Throws a Refusal that does not repeat it. */
+export function apiKeyOf({ env }: Terminal): string | null {
+  const key = env.HOLDFAST_API_KEY ?? '';
+  if (/^[\x21-\x7e]*$/.test(key)) return key === '' ? null : key;
+  throw new Refusal('HOLDFAST_API_KEY: given a space or another character that no key has, expected a key alone');
+}
+
 /** The address of another Holdfast, or of a service. Throws a Refusal that repeats no password. */
 export function addressOf(name: string, text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null;

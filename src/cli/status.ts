@@ -10,7 +10,7 @@ import { readVersion } from '../version.ts';
 import { commandOn } from '../views/dead-letter-advice.ts';
 import { openStoredStatus } from '../views/read/stored-status.ts';
 import { openViewsStore } from '../views/read/views-store.ts';
-import { addressOf, type CliCommand, EXIT, type ExitCode } from './command.ts';
+import { addressOf, apiKeyOf, type CliCommand, EXIT, type ExitCode } from './command.ts';
 import { type Fact, formatFacts, safeJson } from './terminal.ts';
 
 const ANSWER_MS_MAX = 10_000;
@@ -58,7 +58,10 @@ export const statusCommand: CliCommand = {
     if (options.json === true && options.watch === true)
       throw new Refusal('--json: given with --watch, expected one of them');
     const name = url ?? config.dataDir;
-    const read = url === undefined ? () => readDirectory(config.dataDir) : () => readService(addressOf('--url', url));
+    const read =
+      url === undefined
+        ? () => readDirectory(config.dataDir)
+        : () => readService(addressOf('--url', url), apiKeyOf(terminal));
     const isWatched = options.watch === true;
     if (isWatched && (options.check === true || options.wait !== undefined))
       throw new Refusal('--watch: given with --check or --wait, expected one of them');
@@ -101,10 +104,10 @@ async function untilReady(
   }
 }
 
-async function readService({ href }: URL): Promise<Reading> {
+async function readService({ href }: URL, key: string | null): Promise<Reading> {
   const ask = async <Answer>(path: string, schema: z.ZodType<Answer>): Promise<Answer> => {
     const asked = new URL(href.replace(/\/*$/, path));
-    const { answer } = await askHoldfast(asked, AbortSignal.timeout(ANSWER_MS_MAX));
+    const { answer } = await askHoldfast(asked, { stop: AbortSignal.timeout(ANSWER_MS_MAX), key });
     const parsed = schema.safeParse(answer);
     if (parsed.success) return parsed.data;
     throw new Error(`${asked}: no answer of a Holdfast of this version`);
