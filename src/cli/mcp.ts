@@ -21,10 +21,8 @@ import { type CliCommand, type Invocation, timeText } from './command.ts';
 import { type Reading, readStatus, withAge } from './status.ts';
 import { safeJson } from './terminal.ts';
 
-const IN_AN_ASSISTANT = `
-In the configuration of an assistant:
-  {"mcpServers": {"holdfast": {"command": "holdfast", "args": ["mcp", "--url", "http://127.0.0.1:8080"]}}}
-`;
+const IN_AN_ASSISTANT = `In the configuration of an assistant:
+  {"mcpServers": {"holdfast": {"command": "holdfast", "args": ["mcp", "--url", "http://127.0.0.1:8080"]}}}`;
 
 export const mcpCommand: CliCommand = {
   usage: 'mcp',
@@ -46,7 +44,7 @@ export const mcpCommand: CliCommand = {
       onclose?.();
       ended.abort();
     };
-    given.logger.info('answering on standard output');
+    given.logger.info('waiting for an assistant on standard input');
     await once(stop, 'abort');
     await served.close();
     return undefined;
@@ -82,7 +80,7 @@ const TEXT_CHARS_MAX = 1_500;
 const LIST_MAX = 10;
 const STALE_MS = 3_600_000;
 
-const UNKNOWN_PARTY = 'no snapshot has coin of an owner with this party id; top with `contains` finds ids';
+const UNKNOWN_PARTY = 'no snapshot has coin of an owner whose party id begins so; top with `contains` finds ids';
 const PARTY_HELP = 'Party id of the owner; a beginning that no other owner has is enough.';
 const KIND_HELP = 'Only movements of these kinds: in, out, lock, unlock, with commas between.';
 const TIMES: readonly tables.ParameterName[] = ['record_time', 'at', 'from', 'to'];
@@ -94,7 +92,8 @@ function argument(name: tables.ParameterName, table: tables.TableName): z.ZodTyp
   const { parse, expected, description, schema } = tables.parameter(name, table);
   const isTime = TIMES.includes(name);
   const read = (given: unknown, context: z.RefinementCtx): unknown => {
-    const text = [given].flat().join();
+    const parts = [given].flat();
+    const text = parts.some((part) => typeof part === 'object') ? '' : parts.join();
     const value = name === 'party' ? text || null : parse(isTime ? timeText(text) : text);
     if (value === null) context.addIssue({ code: 'custom', message: wrong(given, expected) });
     return value;
@@ -156,7 +155,7 @@ async function withStanding(invocation: Invocation, given: Row, answer: Answer):
   const found = text === undefined ? null : await partyBeginning(text, { ask, migration, name: 'party' });
   const party = found ?? text;
   if (party !== undefined && !isPartyId(party))
-    throw new Refusal(`party: ${wrong(party, `what an owner's id begins with, or ${PARTY_EXPECTED}`)}`);
+    throw new Refusal(`party: ${wrong(party, PARTY_EXPECTED)}; ${UNKNOWN_PARTY}`);
   if (party !== undefined && found === null) warnings.push(UNKNOWN_PARTY);
   const body = await answer({ ...given, party }, ask, reading);
   const snapshot = snapshots.find((each) => each.migration_id === body['migration_id']) ?? newest;
