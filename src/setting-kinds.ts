@@ -86,11 +86,12 @@ const HOST_PORT = /^(?:\[([0-9A-Fa-f:.]+)\]|([^\s,:[\]]+)):(\d{1,5})$/;
 export const hostAndPort = kind(
   z
     .string()
+    .regex(HOST_PORT)
     .transform((given) => {
-      const [, ipv6, host = ipv6, port] = HOST_PORT.exec(given) ?? [];
+      const [, ipv6, host = ipv6!, port] = HOST_PORT.exec(given)!;
       return { host, port: Number(port) };
     })
-    .pipe(z.object({ host: nonEmpty, port: z.int().min(0).max(65_535) })),
+    .refine(({ port }) => port <= 65_535),
   'a host and a port such as 127.0.0.1:9464',
   'HOST:PORT',
 );

@@ -162,9 +162,9 @@ async function storedMigrations(dataDir: string): Promise<readonly number[]> {
 
 const MIGRATIONS = z.object({ snapshots: z.array(z.object({ migration_id: z.int() })) });
 
-async function servedMigrations({ base, stop }: RunningService): Promise<readonly number[]> {
-  const status = MIGRATIONS.safeParse(await answerOf(addressBelow(base, '/status'), { stop }));
-  if (!status.success) throw new Error(`${base}: expected the status of a Holdfast of this version`);
+async function servedMigrations(service: RunningService): Promise<readonly number[]> {
+  const status = MIGRATIONS.safeParse(await answerOf(addressBelow(service.base, '/status'), service));
+  if (!status.success) throw new Error(`${service.base}: expected the status of a Holdfast of this version`);
   return status.data.snapshots.map(({ migration_id }) => migration_id);
 }
 

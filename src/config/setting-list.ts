@@ -112,6 +112,7 @@ export const SETTINGS = {
     'O,...',
   )('origins whose pages may read from a browser', { default: '*', reads: true }),
   trustedProxies: ipAddresses('proxies whose X-Forwarded-For is trusted (default: none)', { default: '', reads: true }),
+  apiKeysFile: path('keys that requests must have, but those to /v2/users (default: anybody may ask)', { reads: true }),
   participantId: matching(
     /^[A-Za-z0-9._:\-#/ ]{1,255}$/,
     '1-255 of letters, digits, ".", "_", ":", "-", "#", "/" and space',
@@ -168,8 +169,6 @@ export const HELP_GROUPS: readonly (readonly [heading: string, keys: readonly st
     'Rules of the ledger',
     ['dso', 'snapshotPeriod', 'onBadUpdate', 'forceSnapshots', 'recordTimeAheadMax', 'recordTimeGapMax'],
   ],
-  [
-    'Answers and limits',
-    ['emptyOwners', 'ownersMax', 'bodyBytesMax', 'corsOrigins', 'trustedProxies', 'readyLagMax', 'compareWith'],
-  ],
+  ['Answers and limits', ['emptyOwners', 'ownersMax', 'bodyBytesMax', 'readyLagMax', 'compareWith']],
+  ['Who may ask', ['apiKeysFile', 'corsOrigins', 'trustedProxies', 'metricsAddress']],
 ];

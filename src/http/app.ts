@@ -1,5 +1,6 @@
 import { type Context, Hono } from 'hono';
 import type { Logger } from 'pino';
+import type { ApiKeys } from './api-keys.ts';
 import { type HoldingsDeps, holdingsRoutes } from './holdings-operations.ts';
 import { ANSWERS_BYTES_MAX, createAnswerHold } from './http-server.ts';
 import { gauges, type Metrics } from './prometheus.ts';
@@ -23,6 +24,8 @@ export interface AppDeps
   readonly corsOrigins: readonly string[];
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** Null where anybody may ask. */
+  readonly apiKeys: ApiKeys | null;
   readonly answersBytesMax?: number;
 }
 
@@ -46,7 +49,7 @@ export function createApp(deps: AppDeps): Hono {
     ...serviceRoutes({ ...deps, registry: metrics.registry }, cors),
     ...(dashboard?.routes ?? []),
   ];
-  addRoutes(app, routes, { logger, metrics: metrics.requests });
+  addRoutes(app, routes, { logger, metrics: metrics.requests, admit: deps.apiKeys?.admit ?? null });
   app.notFound((c) => {
     const methods = methodsOf(app, c);
     const headers = cors.headers(c);

@@ -18,16 +18,10 @@ export async function startMetricsServer(
     port,
     named: `${optionName('metricsAddress')} ${host.includes(':') ? `[${host}]` : host}:${port}`,
     logger,
-    fetch({ method, url }) {
+    fetch({ url }) {
       const { pathname } = new URL(url);
       if (pathname !== '/metrics' && pathname !== '/livez')
         return jsonResponse(404, { error: 'no such path: there is /metrics and /livez' });
-      if (method !== 'GET' && method !== 'HEAD')
-        return jsonResponse(
-          405,
-          { error: `${method.slice(0, 20)} is not allowed here, only GET, HEAD` },
-          { Allow: 'GET, HEAD' },
-        );
       return pathname === '/livez' ? jsonResponse(200, {}) : metricsResponse(registry);
     },
   });

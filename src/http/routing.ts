@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context, Hono } from 'hono';
 import type { Logger } from 'pino';
 import { z } from 'zod';
@@ -138,15 +139,21 @@ export function get(path: string, handle: Route['handle']): Route {
   return { method: 'GET', path, handle };
 }
 
+/** Asked by what starts and routes to processes, which has no key. */
+const ASKED_WITHOUT_KEY = ['/livez', '/readyz'];
+
+interface RouteContext {
+  readonly logger: Logger;
+  readonly metrics: Metrics['requests'];
+  /** Throws where a request has no API key; null where none is asked for. */
+  readonly admit: ((c: Context) => void) | null;
+}
+
 /**
  * Adds the routes to the app, each with its preflight and its count. No middleware of Hono is used: with one, every request
  * runs through composed handlers, and a header set after the answer makes @hono/node-server build a whole web Response.
  */
-export function addRoutes(
-  app: Hono,
-  routes: readonly Route[],
-  context: { readonly logger: Logger; readonly metrics: Metrics['requests'] },
-): void {
+export function addRoutes(app: Hono, routes: readonly Route[], context: RouteContext): void {
   for (const route of routes) {
     const { method, path, aliases = [], cors } = route;
     const answer = answering(route, context);
@@ -183,23 +190,30 @@ export function methodsOf(app: Hono, c: Context): readonly string[] {
 }
 
 /** The route's handler, which also answers its faults and counts its requests. */
-function answering(
-  route: Route,
-  { logger, metrics }: { readonly logger: Logger; readonly metrics: Metrics['requests'] },
-): (c: Context) => Promise<Response> {
-  const { cors, handle } = route;
+function answering(route: Route, { logger, metrics, admit }: RouteContext): (c: Context) => Promise<Response> {
+  const { cors, path, handle } = route;
+  const requireKey = admit === null || ASKED_WITHOUT_KEY.includes(path) ? null : admit;
   const count = metrics.of(route);
   return async (c) => {
     const startMs = performance.now();
     let response: Response;
     try {
+      requireKey?.(c);
       response = await handle(c);
     } catch (fault) {
       response = failure(fault, c, { headers: cors?.headers(c) ?? {}, logger });
     }
     count(response.status, (performance.now() - startMs) / 1000);
-    return response;
+    return requireKey === null ? response : keptPrivate(response);
   };
+}
+
+/** Shared caches must not give to others what was sent to the holder of a key. A stream was sent already, and is kept by none. */
+function keptPrivate(response: Response): Response {
+  if (response === RESPONSE_ALREADY_SENT) return response;
+  const caching = response.headers.get('cache-control')?.replace('public, ', '');
+  response.headers.set('cache-control', caching === undefined ? 'private' : `private, ${caching}`);
+  return response;
 }
 
 /** An unexpected error goes to the log under an id, and only the id to the caller: never a stack or SQL. */

@@ -6,6 +6,7 @@ import type { Config } from '../config/load-config.ts';
 import type { SourceSpec } from '../feed/source.ts';
 import type { Answers } from '../holdings/answer.ts';
 import type { HoldingsStore } from '../holdings/facts.ts';
+import { openApiKeys } from '../http/api-keys.ts';
 import { createApp } from '../http/app.ts';
 import type { ForceSnapshot } from '../http/holdings-operations.ts';
 import { createClientAddress, startHttpServer } from '../http/http-server.ts';
@@ -57,18 +58,23 @@ export async function startService(
 ): Promise<Service> {
   await using starting = new AsyncDisposableStack();
   const version = readVersion();
-  const { host, port, reusePort, metricsAddress, trustedProxies } = config;
+  const { host, port, reusePort, metricsAddress, trustedProxies, apiKeysFile } = config;
+  const metrics = createMetrics();
+  const { registry } = metrics;
+  const clockMs = (): number => performance.now();
+  const apiKeys = apiKeysFile === null ? null : starting.use(openApiKeys(apiKeysFile, { registry, logger, clockMs }));
   const role = starting.use(await startRole(config, { logger, sources, version }));
   const { users, force, failed, ingestStatus, store, answers, name, measure } = role;
 
-  const metrics = createMetrics();
-  const { registry } = metrics;
   const comparison = starting.use(startComparison(config.compareWith ?? [], { store, logger, registry }));
   const health: Health = {
     ...role.health,
     async ready() {
       const readiness = await role.health.ready();
-      return { ...readiness, degraded: [...readiness.degraded, ...comparison.differences()] };
+      return {
+        ...readiness,
+        degraded: [...readiness.degraded, ...comparison.differences(), ...(apiKeys?.failures() ?? [])],
+      };
     },
   };
   measureService(registry, { version, health, store });
@@ -99,7 +105,8 @@ export async function startService(
     logger,
     metrics,
     hasMetrics: metricsAddress === null,
-    clockMs: () => performance.now(),
+    apiKeys,
+    clockMs,
   });
   const usersArea = users && createUsersArea({ users, logger, metrics, clientAddress });
   await beforeListening();

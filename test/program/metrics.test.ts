@@ -112,8 +112,8 @@ describe('the metrics of a running service', () => {
     await using writer = await startService([...at, '127.0.0.1:0', '--file', STORY]);
     await writer.until('/readyz', (status) => status === 200);
     await using reader = await startService([...at, '[::1]:0', '--read-only']);
-    const answer = async (url: string, method = 'GET'): Promise<unknown> => {
-      const response = await fetch(url, { method });
+    const answer = async (url: string): Promise<unknown> => {
+      const response = await fetch(url);
       return { status: response.status, body: await response.json() };
     };
     for (const service of [writer, reader]) {
@@ -128,7 +128,6 @@ describe('the metrics of a running service', () => {
       const statuses = others.map(async (path) => [path, (await fetch(`${url}${path}`)).status]);
       const expected = others.map((path) => [path, path === '/metrics?x' ? 200 : 404]);
       expect(await Promise.all(statuses)).toEqual(expected);
-      expect(await answer(`${url}/metrics`, 'POST')).toMatchObject({ status: 405 });
     }
     const taken = new URL(String((await writer.program.logged('metrics are served')).url)).host;
     const other = ['--data', directory.at('data'), '--read-only', '--port', '0', '--log-level', 'silent'];
