@@ -13,6 +13,7 @@ const KAFKA_TESTS = [
 const UNIT_TESTS = [
   'test/{cli,config,decode,deploy,holdings,ledger,scripts,users,views}/**/*.test.ts',
   'test/http/{,hostile/,users/}*.test.ts',
+  'test/client/amounts.test.ts',
   // Tests of streams have a process each.
   'test/http/insight/!(stream*).test.ts',
   'test/feed/{file,ledger-api,scan}/*.test.ts',

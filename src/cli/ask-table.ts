@@ -22,7 +22,7 @@ import { askHoldfast } from '../service/compare-digests.ts';
 import { showGiven } from '../show-given.ts';
 import { createRankings } from '../views/read/server-answers.ts';
 import { openViewsStore } from '../views/read/views-store.ts';
-import { addressOf, type Invocation, parseOption } from './command.ts';
+import { addressOf, apiKeyOf, type Invocation, parseOption } from './command.ts';
 
 export type NamedQuestion = TableQuestion & { readonly table: TableName };
 
@@ -32,12 +32,13 @@ export type AskTable = (question: NamedQuestion) => Ask;
 export interface RunningService {
   readonly base: URL;
   readonly stop: AbortSignal;
+  readonly key: string | null;
 }
 
 /** What `--url` names; null where the data directory is read. */
 export function serviceOf({ options, terminal }: Invocation): RunningService | null {
   if (options.url === undefined) return null;
-  return { base: addressOf('--url', options.url as string), stop: terminal.stopSignal() };
+  return { base: addressOf('--url', options.url as string), stop: terminal.stopSignal(), key: apiKeyOf(terminal) };
 }
 
 /** Where tables are asked for; a store is opened for the first question, and closed with `opened`. */
@@ -63,9 +64,9 @@ export function addressBelow(base: URL, path: string): URL {
 }
 
 /** The body of an answer, as a directory would give it: a question that has none throws what that would throw. */
-export async function answerOf(url: URL, { stop, body }: { stop: AbortSignal; body?: object }): Promise<unknown> {
-  const signal = AbortSignal.any([stop, AbortSignal.timeout(ANSWER_MS_MAX)]);
-  const { status, answer } = await askHoldfast(url, signal, body);
+export async function answerOf(url: URL, { stop, key }: RunningService, body?: object): Promise<unknown> {
+  const soon = AbortSignal.any([stop, AbortSignal.timeout(ANSWER_MS_MAX)]);
+  const { status, answer } = await askHoldfast(url, { stop: soon, key }, body);
   const said = isObject(answer) && typeof answer.error === 'string' ? answer.error : null;
   if (status === 400 && said !== null) throw new Refusal(said);
   // A time or a migration that it does not have, as of a directory.
@@ -84,6 +85,14 @@ export async function wholeParty(
 ): Promise<string> {
   if (terminal.stdout.isTTY !== true) return text;
   const migration = parseOption(options, 'migration', PARAMETERS.migration_id);
+  return (await partyBeginning(text, { ask, migration, name: '--owner' })) ?? text;
+}
+
+/** The party whose id alone begins so; null where no owner's does. Throws a Refusal where several do. */
+export async function partyBeginning(
+  text: string,
+  { ask, migration, name }: { readonly ask: AskTable; readonly migration: bigint | null; readonly name: string },
+): Promise<string | null> {
   const coin = { instrument_admin: null, instrument_id: null } as const;
   const query = { ...coin, migration_id: migration, record_time: null, prefix: text, limit: 2, after: null } as const;
   const found = await ask({ table: 'owners', query })(2, null).catch((error: unknown) => {
@@ -91,10 +100,10 @@ export async function wholeParty(
     throw error;
   });
   const parties = PARTIES.parse(found.rows).map(({ party_id }) => party_id);
-  const [first = text, second] = parties;
+  const [first = null, second] = parties;
   if (first === text || second === undefined) return first;
   throw new Refusal(
-    `--owner: given ${showGiven(text)}, which begins ${first} and ${second} at least, expected more of it`,
+    `${name}: given ${showGiven(text)}, which begins ${first} and ${second} at least, expected more of it`,
   );
 }
 
@@ -114,19 +123,20 @@ const ANSWER_MS_MAX = 30_000;
 const SERVICE_ROWS_MAX = 500;
 
 /** Asks a running service of this version, by the operation of the table. */
-export function askService({ table, query }: NamedQuestion, { base, stop }: RunningService): Ask {
+export function askService({ table, query }: NamedQuestion, service: RunningService): Ask {
   const { path, answer: schema } = operationOf(table);
   const { parameters, paged } = TABLES[table];
   const given = query as Partial<Given<ParameterName>>;
-  const url = addressBelow(base, path.replace('{party}', encodeURIComponent(given.party ?? '')));
+  const url = addressBelow(service.base, path.replace('{party}', encodeURIComponent(given.party ?? '')));
   for (const name of parameters)
     if (name !== 'party' && given[name] !== null) url.searchParams.set(name, parameter(name, table).print(given[name]));
   return async (limit, after) => {
     if (paged) url.searchParams.set('limit', String(Math.min(limit, SERVICE_ROWS_MAX)));
     if (after !== null) url.searchParams.set('after', after);
-    const answer = await answerOf(url, { stop });
+    const answer = await answerOf(url, service);
     if (!schema.safeParse(answer).success) throw new Error(`${url}: expected the answer of a Holdfast of this version`);
-    const [rowsName] = Object.entries(answer as Row).find(([, field]) => Array.isArray(field))!;
+    const [rowsName] = Object.entries(answer as Row).find(([, field]) => Array.isArray(field)) ?? [null];
+    if (rowsName === null) return { head: {}, rowsName, rows: [answer as Row], fixed: false, about: [] };
     const { [rowsName]: rows, next_page_token: next, ...head } = answer as Row;
     const hasAccounts = (rows as readonly Row[]).some((row) => 'account_id' in row);
     const csvWithout = ['accounts', ...(hasAccounts ? [] : ['provider', 'account_id'])];

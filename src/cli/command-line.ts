@@ -30,6 +30,7 @@ const COMMANDS_BY_HEADING: Readonly<Record<string, Readonly<Record<string, LoadC
     status: async () => (await import('./status.ts')).statusCommand,
     backup: async () => (await import('./backup.ts')).backupCommand,
     restore: async () => (await import('./backup.ts')).restoreCommand,
+    'api-key': async () => (await import('./api-key.ts')).apiKeyCommand,
     token: async () => (await import('./token.ts')).tokenCommand,
   },
   Ask: {
@@ -53,6 +54,7 @@ const COMMANDS_BY_HEADING: Readonly<Record<string, Readonly<Record<string, LoadC
     fetch: async () => (await import('./fetch.ts')).fetchCommand,
     produce: async () => (await import('./produce.ts')).produceCommand,
     decode: async () => (await import('./decode-topic.ts')).decodeCommand,
+    mcp: async () => (await import('./mcp.ts')).mcpCommand,
     completion: async () => (await import('./completion.ts')).completionCommand,
     migrate: async () => (await import('./migrate-store.ts')).migrateCommand,
   },

@@ -24,6 +24,11 @@ export interface Terminal {
   readonly stopSignal: () => AbortSignal;
 }
 
+/** The characters of a line where people read it; undefined where the output is no terminal. One that does not say has 80. */
+export function widthOf({ isTTY, columns }: Terminal['stdout']): number | undefined {
+  return isTTY === true ? columns || 80 : undefined;
+}
+
 /** One command of the command line: in a file of its own or of its group, with a line in the list of `command-line.ts`. */
 export interface CliCommand {
   /** In commander's form, with its arguments: `replay <FILE...>`. */
@@ -84,7 +89,7 @@ export function parseOption<Value>(
 }
 
 /** A date, or so long before now as `-7d`, as the time that it means; any other text as it is. */
-function timeText(text: string): string {
+export function timeText(text: string): string {
   const ago = text.startsWith('-') ? parseDuration(text.slice(1)) : null;
   if (ago !== null) return formatTime(BigInt(Date.now()) * 1000n - BigInt(ago));
   return /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text;
@@ -94,6 +99,13 @@ function timeText(text: string): string {
 export function formOf({ json, csv }: Invocation['options']): 'json' | 'csv' | 'people' {
   if (json === true && csv === true) throw new Refusal('--csv: given with --json, expected one of them');
   return json === true ? 'json' : csv === true ? 'csv' : 'people';
+}
+
+/** The API key of a running service. Throws a Refusal that does not repeat it. */
+export function apiKeyOf({ env }: Terminal): string | null {
+  const key = env.HOLDFAST_API_KEY ?? '';
+  if (/^[\x21-\x7e]*$/.test(key)) return key === '' ? null : key;
+  throw new Refusal('HOLDFAST_API_KEY: given a space or another character that no key has, expected a key alone');
 }
 
 /** The address of another Holdfast, or of a service. Throws a Refusal that repeats no password. */

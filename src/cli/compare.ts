@@ -5,7 +5,7 @@ import { Refusal } from '../refusal.ts';
 import { type Compared, compareMigration, otherReplica, ownReplica, type Wanted } from '../service/compare-digests.ts';
 import { readUpdateOrder, type UpdateOrder } from '../views/read/stored-status.ts';
 import { openViewsStore } from '../views/read/views-store.ts';
-import { addressOf, type CliCommand, EXIT, type Invocation, parseOption } from './command.ts';
+import { addressOf, apiKeyOf, type CliCommand, EXIT, type Invocation, parseOption } from './command.ts';
 import { safeText } from './terminal.ts';
 
 export const compareCommand: CliCommand = {
@@ -22,12 +22,16 @@ export const compareCommand: CliCommand = {
       .option('--tokens', 'the digests of the tokens, instead of those of the coin')
       .option('--to <TIME>', 'up to this time (default: the newest snapshot that both have)')
       .option('--json', 'print JSON for programs'),
-  run: async ({ args, options, config, terminal: { stdout, stderr, stopSignal } }) => {
+  run: async ({ args, options, config, terminal }) => {
+    const { stdout, stderr } = terminal;
     const url = addressOf('URL', args[0]!);
     const wanted = { ...parseRange(options), ofTokens: options.tokens === true };
     const migration = parseOption(options, 'migration', PARAMETERS.migration_id);
     using store = openViewsStore(config.dataDir);
-    const replicas = { own: ownReplica(store), other: otherReplica(url, { stop: stopSignal() }) };
+    const replicas = {
+      own: ownReplica(store),
+      other: otherReplica(url, { stop: terminal.stopSignal(), key: apiKeyOf(terminal) }),
+    };
     const say = (text: string): void => void stderr.write(`holdfast: ${safeText(text)}\n`);
     const found: Compared[] = [];
     for (const { migrationId } of await store.facts({ kind: 'newest snapshots' })) {

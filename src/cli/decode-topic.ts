@@ -1,6 +1,6 @@
-import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
 import { KAFKA_SETTINGS, keysOf, SETTINGS } from '../config/setting-list.ts';
-import { type HttpServer, startHttpServer } from '../http/http-server.ts';
+import { startMetricsServer } from '../http/metrics-server.ts';
 import { counters, createMetrics, gauges } from '../http/prometheus.ts';
 import { Refusal } from '../refusal.ts';
 import { createFigures, DECODE_GROUP_DEFAULT, type DecoderFigures, runDecoder } from '../scale/decoder.ts';
@@ -26,11 +26,12 @@ export const decodeCommand: CliCommand = {
     'snapshotPeriod',
     'onBadUpdate',
     'recordTimeAheadMax',
-    'host',
+    'metricsAddress',
   ],
   helps: {
     kafkaGroup: `Kafka consumer group (default: ${DECODE_GROUP_DEFAULT})`,
     dso: 'the DSO whose coins count; required',
+    metricsAddress: 'serve /metrics and /livez at this address; port 0 is a free one',
     snapshotPeriod: 'time between snapshots, that of the store (default: 10m)',
   },
   addOptions: (command) =>
@@ -45,10 +46,9 @@ export const decodeCommand: CliCommand = {
       )
       .option('--create', 'create the topics to write to where they are missing')
       .option('--drop <PARTITION:OFFSET...>', 'go on without these messages, at which their partitions have stopped')
-      .option('--mark-interval <D>', MARK_INTERVAL.help, MARK_INTERVAL.default)
-      .option('--metrics-port <PORT>', 'serve /metrics and /livez at this port of --host; 0 picks a free one'),
+      .option('--mark-interval <D>', MARK_INTERVAL.help, MARK_INTERVAL.default),
   run: async ({ options, config, terminal, logger }) => {
-    const { kafka, dso, migrationId, snapshotPeriodUs, onBadUpdate, recordTimeAheadMaxUs } = config;
+    const { kafka, dso, migrationId, snapshotPeriodUs, onBadUpdate, recordTimeAheadMaxUs, metricsAddress } = config;
     if (kafka === null) throw new Refusal('--kafka-brokers and --kafka-topic say which updates to decode');
     if (dso === null)
       throw new Refusal(`${optionName('dso')} is required: members of a group cannot agree on the first one seen`);
@@ -76,10 +76,9 @@ export const decodeCommand: CliCommand = {
       markIntervalMs: parseAs('--mark-interval', MARK_INTERVAL, options.markInterval),
       logger,
     };
-    const port =
-      options.metricsPort === undefined ? null : parseAs('--metrics-port', SETTINGS.port, options.metricsPort);
     logger.info('only coins are decoded: tokens are left out');
-    await using _ = port === null ? null : await serveDecoderMetrics(figures, { host: config.host, port, logger });
+    await using _ =
+      metricsAddress && (await startMetricsServer(decoderMetrics(figures), { ...metricsAddress, logger }));
     await runDecoder(decoder, terminal.stopSignal());
   },
 };
@@ -95,11 +94,8 @@ function droppedOffsets(given: readonly string[]): ReadonlyMap<number, ReadonlyS
   return dropped;
 }
 
-/** Serves `/metrics`, and `/livez` for what starts containers. */
-export async function serveDecoderMetrics(
-  figures: DecoderFigures,
-  { host, port, logger }: { readonly host: string; readonly port: number; readonly logger: Logger },
-): Promise<HttpServer> {
+/** The registry of a process that decodes. */
+export function decoderMetrics(figures: DecoderFigures): Registry {
   const { registry } = createMetrics();
   gauges(registry, {
     holdfast_decoder_partitions: { help: 'Partitions that this process decodes.', read: () => figures.partitions.size },
@@ -133,17 +129,5 @@ export async function serveDecoderMetrics(
       read: () => figures.deadLetters,
     },
   });
-  const server = await startHttpServer({
-    host,
-    port,
-    logger,
-    async fetch(request) {
-      const { pathname } = new URL(request.url);
-      if (pathname === '/livez') return new Response('alive\n');
-      if (pathname !== '/metrics') return new Response('there is /metrics and /livez\n', { status: 404 });
-      return new Response(await registry.metrics(), { headers: { 'content-type': registry.contentType } });
-    },
-  });
-  logger.info({ url: server.url }, 'metrics are served');
-  return server;
+  return registry;
 }

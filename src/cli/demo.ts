@@ -22,12 +22,16 @@ export const demoCommand: CliCommand = {
   examples: ['holdfast demo'],
   settings: ['port'],
   dataDir: 'unused',
-  run: async ({ config: { port }, terminal: { stdout, stopSignal }, logger }) => {
-    const stop = stopSignal();
+  run: async ({ config: { port }, terminal: { stdout }, logger }) => {
+    const stopping = new AbortController();
+    const stop = stopping.signal;
+    // Whatever is sent again changes nothing: npm passes on the Ctrl-C that a terminal has sent already.
+    for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, () => stopping.abort());
     const say = (...lines: readonly string[]): void => void stdout.write(`${lines.join('\n')}\n`);
     await using parts = new AsyncDisposableStack();
     const folder = mkdtempSync(join(tmpdir(), 'holdfast-demo-'));
-    parts.defer(() => rmSync(folder, { recursive: true, force: true }));
+    // However the process ends: the first line that a closed terminal does not take ends it at once.
+    process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
     const scan = parts.use(await startScan());
     say(`A Scan on this machine: ${scan.updates} updates of three weeks, and more as you look.`);
     const options = {

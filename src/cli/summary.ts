@@ -16,7 +16,7 @@ import {
   tablesOf,
   wholeParty,
 } from './ask-table.ts';
-import { type CliCommand, parseOption } from './command.ts';
+import { type CliCommand, parseOption, widthOf } from './command.ts';
 import { rowsForPeople } from './terminal.ts';
 
 export const summaryCommand: CliCommand = {
@@ -58,9 +58,7 @@ export const summaryCommand: CliCommand = {
     if (!('computed_as_of_round' in found))
       terminal.stderr.write('holdfast: no open mining round is known, so there are no fees; --round names one\n');
     terminal.stdout.write(
-      options.json === true
-        ? `${JSON.stringify(found, null, 2)}\n`
-        : summaryText(found, terminal.stdout.isTTY === true ? terminal.stdout.columns : undefined),
+      options.json === true ? `${JSON.stringify(found, null, 2)}\n` : summaryText(found, widthOf(terminal.stdout)),
     );
   },
 };
@@ -78,7 +76,7 @@ async function stored(request: SummaryRequest, round: bigint | null, config: Con
 async function served(
   { owners, recordTime, migrationId }: SummaryRequest,
   round: bigint | null,
-  { ask, base, stop }: RunningService & { readonly ask: AskTable },
+  { ask, ...service }: RunningService & { readonly ask: AskTable },
 ): Promise<Summary> {
   const range = { from: null, to: recordTime, every: null, order: 'desc', limit: 1, after: null } as const;
   const { head, rows } = await ask({ table: 'snapshots', query: { migration_id: migrationId, ...range } })(1, null);
@@ -91,7 +89,7 @@ async function served(
     ...(round !== null && { as_of_round: Number(round) }),
   };
   const post = async (version: string): Promise<Summary> =>
-    (await answerOf(addressBelow(base, `/${version}/holdings/summary`), { stop, body })) as Summary;
+    (await answerOf(addressBelow(service.base, `/${version}/holdings/summary`), service, body)) as Summary;
   if (round !== null) return await post('v0');
   return await post('v0').catch((error: unknown) => {
     // Without an open round there are totals all the same.

@@ -32,7 +32,7 @@ import {
   tablesOf,
   wholeParty,
 } from './ask-table.ts';
-import { type CliCommand, formOf, type Invocation, parseOption } from './command.ts';
+import { type CliCommand, formOf, type Invocation, parseOption, widthOf } from './command.ts';
 import { tableForPeople } from './table-for-people.ts';
 import { rowsForPeople, safeJson } from './terminal.ts';
 
@@ -149,8 +149,7 @@ export const snapshotsCommand: CliCommand = {
     else if (form === 'csv') stdout.write(csvText(rows, { columns: LISTED_COLUMNS, header: true }));
     else {
       const leftOut = ['changes_digest', 'digest', 'forced', 'contracts', 'total', 'owners', 'migration_id'];
-      const fit = isShown ? { width: stdout.columns, leftOut } : {};
-      stdout.write(rowsForPeople(LISTED_COLUMNS, rows, { parts: /_id$/g, ...fit }));
+      stdout.write(rowsForPeople(LISTED_COLUMNS, rows, { parts: /_id$/g, width: widthOf(stdout), leftOut }));
       if (isCut) terminal.stderr.write(MORE_ROWS);
     }
   },
@@ -163,9 +162,9 @@ async function storedMigrations(dataDir: string): Promise<readonly number[]> {
 
 const MIGRATIONS = z.object({ snapshots: z.array(z.object({ migration_id: z.int() })) });
 
-async function servedMigrations({ base, stop }: RunningService): Promise<readonly number[]> {
-  const status = MIGRATIONS.safeParse(await answerOf(addressBelow(base, '/status'), { stop }));
-  if (!status.success) throw new Error(`${base}: expected the status of a Holdfast of this version`);
+async function servedMigrations(service: RunningService): Promise<readonly number[]> {
+  const status = MIGRATIONS.safeParse(await answerOf(addressBelow(service.base, '/status'), service));
+  if (!status.success) throw new Error(`${service.base}: expected the status of a Holdfast of this version`);
   return status.data.snapshots.map(({ migration_id }) => migration_id);
 }
 
@@ -246,7 +245,7 @@ function tableCommand(
         // A terminal shows its end, so the newest points of a history come first.
         const shown = isShown && table === 'history' ? found.rows.toReversed().slice(0, TERMINAL_ROWS) : found.rows;
         const called = withNames({ ...found, rows: shown, columns }, query, invocation.config.instrumentNames);
-        stdout.write(tableForPeople(table, called, isShown ? stdout.columns : undefined));
+        stdout.write(tableForPeople(table, called, widthOf(stdout)));
         if (isShown && table === 'history' && found.rows.every(({ contracts }) => contracts === 0))
           stderr.write(
             'holdfast: this owner has no coin at any of these times; `holdfast owners --prefix` finds ids\n',

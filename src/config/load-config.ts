@@ -68,7 +68,7 @@ export function loadConfig({ options, isOfEnvironment = () => false, env }: Sour
 
 /** Refuses an unknown HOLDFAST_ name; one of Kubernetes gives a warning. */
 function checkEnvironment(env: NodeJS.ProcessEnv): readonly string[] {
-  const known = new Set(['config', ...SETTING_KEYS].map(environmentName));
+  const known = new Set(['config', 'apiKey', ...SETTING_KEYS].map(environmentName));
   const given = Object.entries(env).filter(([name]) => name.startsWith('HOLDFAST_'));
   return given.flatMap(([name, value]) => {
     if (KUBERNETES.test(`${name}=${value}`))

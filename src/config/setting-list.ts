@@ -9,6 +9,7 @@ import {
   durationMsOrOff,
   durationUs,
   flag,
+  hostAndPort,
   httpAddress,
   httpAddresses,
   ipAddresses,
@@ -66,6 +67,7 @@ export const SETTINGS = {
   port: count(0, 65_535)('port to listen on, 0: a free one', { default: '8080', placeholder: 'PORT', reads: true }),
   readOnly: flag('serve a directory that another process writes', { default: 'false', reads: true }),
   reusePort: flag('share the port with other processes that do the same', { default: 'false', reads: true }),
+  metricsAddress: hostAndPort('serve /metrics at this address only, and not at --port', { reads: true }),
   file: paths('feed files, applied in the order given, before a topic or a network', { default: '', field: 'files' }),
   ...KAFKA_SETTINGS,
   ...SCAN_SETTINGS,
@@ -110,6 +112,7 @@ export const SETTINGS = {
     'O,...',
   )('origins whose pages may read from a browser', { default: '*', reads: true }),
   trustedProxies: ipAddresses('proxies whose X-Forwarded-For is trusted (default: none)', { default: '', reads: true }),
+  apiKeysFile: path('keys that requests must have, but those to /v2/users (default: anybody may ask)', { reads: true }),
   participantId: matching(
     /^[A-Za-z0-9._:\-#/ ]{1,255}$/,
     '1-255 of letters, digits, ".", "_", ":", "-", "#", "/" and space',
@@ -166,8 +169,6 @@ export const HELP_GROUPS: readonly (readonly [heading: string, keys: readonly st
     'Rules of the ledger',
     ['dso', 'snapshotPeriod', 'onBadUpdate', 'forceSnapshots', 'recordTimeAheadMax', 'recordTimeGapMax'],
   ],
-  [
-    'Answers and limits',
-    ['emptyOwners', 'ownersMax', 'bodyBytesMax', 'corsOrigins', 'trustedProxies', 'readyLagMax', 'compareWith'],
-  ],
+  ['Answers and limits', ['emptyOwners', 'ownersMax', 'bodyBytesMax', 'readyLagMax', 'compareWith']],
+  ['Who may ask', ['apiKeysFile', 'corsOrigins', 'trustedProxies', 'metricsAddress']],
 ];

@@ -1,6 +1,6 @@
 import { formatTime } from '../ledger/time.ts';
 import { showGiven } from '../show-given.ts';
-import type { HoldingsStore, SnapshotChoice } from './facts.ts';
+import type { HoldingsStore, Snapshot, SnapshotChoice } from './facts.ts';
 import type { PageStart } from './table-question.ts';
 
 /** Why a question has no answer, by kind. Each caller has its own table of what a kind means there (a status, an exit code). */
@@ -37,20 +37,25 @@ export type FaultKind = (typeof FAULT_KINDS)[FaultCode];
 /** The message is for people, and uses the field names of the HTTP operations. */
 export class HoldingsFault extends Error {
   readonly code: FaultCode;
+  /** The time of a snapshot that could be asked for. */
+  readonly nearest: string | undefined;
 
-  constructor(code: FaultCode, message: string) {
+  constructor(code: FaultCode, message: string, nearest?: string) {
     super(message);
     this.name = 'HoldingsFault';
     this.code = code;
+    this.nearest = nearest;
   }
 }
 
-/** Why the requested snapshot does not exist. */
-export function snapshotFault({ migrationId, recordTime, match }: SnapshotChoice): HoldingsFault {
+/** Why the requested snapshot does not exist; `oldest` is the first there is of that migration, where it is known. */
+export function snapshotFault({ migrationId, recordTime, match }: SnapshotChoice, oldest?: Snapshot): HoldingsFault {
   const named = (words: string): string => (migrationId === null ? 'the largest migration' : `${words} ${migrationId}`);
   if (recordTime === null) return new HoldingsFault('no_snapshot_in', `No snapshots found in ${named('migration')}`);
   const time = formatTime(recordTime);
-  if (match === 'at_or_before') return new HoldingsFault('no_snapshot_before', `No snapshots found before ${time}`);
+  const nearest = oldest && formatTime(oldest.recordTime);
+  if (match === 'at_or_before')
+    return new HoldingsFault('no_snapshot_before', `No snapshots found before ${time}`, nearest);
   const where = `${named('migration id')} at ${time}`;
   return new HoldingsFault('no_snapshot_at', `Failed to find ACS snapshot for ${where}`);
 }

@@ -254,7 +254,7 @@ async function findSnapshot(
   } as const;
   const snapshot = await store.facts({ kind: 'snapshot', snapshot: choice });
   if (snapshot !== null) return { snapshot, fixed };
-  throw after === null ? snapshotFault(choice) : unknownToken(after);
+  throw after === null ? snapshotFault(choice, migration.oldest) : unknownToken(after);
 }
 
 /** Nothing is ever added at or before the newest snapshot. */

@@ -1,9 +1,10 @@
 import { type Context, Hono } from 'hono';
 import type { Logger } from 'pino';
+import type { ApiKeys } from './api-keys.ts';
 import { type HoldingsDeps, holdingsRoutes } from './holdings-operations.ts';
 import { ANSWERS_BYTES_MAX, createAnswerHold } from './http-server.ts';
 import { gauges, type Metrics } from './prometheus.ts';
-import { addRoutes, createCors, jsonResponse, methodsOf } from './routing.ts';
+import { addRoutes, createCors, faultResponse, HttpFault, methodsOf } from './routing.ts';
 import { type ServiceDeps, serviceRoutes } from './service-operations.ts';
 import { type StreamDeps, streamRoutes } from './stream-requests.ts';
 import { type TableDeps, tableRoutes } from './table-routes.ts';
@@ -23,6 +24,8 @@ export interface AppDeps
   readonly corsOrigins: readonly string[];
   readonly logger: Logger;
   readonly metrics: Metrics;
+  /** Null where anybody may ask. */
+  readonly apiKeys: ApiKeys | null;
   readonly answersBytesMax?: number;
 }
 
@@ -46,15 +49,19 @@ export function createApp(deps: AppDeps): Hono {
     ...serviceRoutes({ ...deps, registry: metrics.registry }, cors),
     ...(dashboard?.routes ?? []),
   ];
-  addRoutes(app, routes, { logger, metrics: metrics.requests });
+  addRoutes(app, routes, { logger, metrics: metrics.requests, admit: deps.apiKeys?.admit ?? null });
   app.notFound((c) => {
     const methods = methodsOf(app, c);
     const headers = cors.headers(c);
     const page = methods.length === 0 && wantsPage(c) ? dashboard?.notFound(c) : undefined;
     if (page) return page;
-    if (methods.length === 0) return jsonResponse(404, { error: `no such path: ${c.req.path.slice(0, 200)}` }, headers);
-    const error = `${c.req.method} is not allowed here, only ${methods.join(', ')}`;
-    return jsonResponse(405, { error }, { ...headers, Allow: methods.join(', ') });
+    const fault =
+      methods.length === 0
+        ? new HttpFault(404, `no such path: ${c.req.path.slice(0, 200)}; /docs has all of them`)
+        : new HttpFault(405, `${c.req.method} is not allowed here, only ${methods.join(', ')}`, {
+            Allow: methods.join(', '),
+          });
+    return faultResponse(fault, c, headers);
   });
   return app;
 }

@@ -36,6 +36,8 @@ type Fetch = (request: Request, env: unknown) => Response | Promise<Response>;
 interface Address {
   readonly host: string;
   readonly port: number;
+  /** The options that name it, in messages. */
+  readonly named?: string;
   /** Other processes with this option may listen there too; the system distributes the connections. */
   readonly reusePort?: boolean;
 }
@@ -84,11 +86,12 @@ function requestFailure(error: unknown, logger: Logger): Response {
   return jsonResponse(500, { error: 'internal server error' });
 }
 
-async function listen(server: Server, { host, port, reusePort = false }: Address): Promise<void> {
+async function listen(server: Server, address: Address): Promise<void> {
+  const { host, port, reusePort = false, named = `--host ${host} --port ${port}` } = address;
   server.listen({ host, port, reusePort });
   await once(server, 'listening').catch((cause: NodeJS.ErrnoException) => {
     const shared = reusePort && cause.code === 'ENOTSUP' ? ' --reuse-port (this system shares no port)' : '';
-    throw new Refusal(`cannot listen on --host ${host} --port ${port}${shared}: ${cause.message}`, { cause });
+    throw new Refusal(`cannot listen on ${named}${shared}: ${cause.message}`, { cause });
   });
 }
 

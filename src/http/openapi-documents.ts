@@ -12,6 +12,7 @@ import {
   type RequestLimits,
   scanProxyPath,
 } from './json-operation.ts';
+import { ERROR, OWN_ERROR } from './routing.ts';
 import { SERVICE_OPERATIONS } from './service-operations.ts';
 import { STREAM_DOCUMENT, STREAM_OF_MANY_OPERATION, STREAM_OPERATION } from './stream-requests.ts';
 import { STREAM_EVENTS } from './streams.ts';
@@ -58,10 +59,6 @@ function openApiDocument<Operation extends OperationFacts>(
   };
 }
 
-export const ERROR = z
-  .strictObject({ error: z.string().meta({ description: 'What is wrong, for people.' }) })
-  .meta({ id: 'Error' });
-
 function describeJsonOperation(operation: JsonOperation<never>, limits: RequestLimits, values: ExampleValues): object {
   const { method, path, deprecated, scanProxy, request, answer, alsoAnswers = {}, faults = {} } = operation;
   return {
@@ -76,7 +73,7 @@ function answerSchemas(operations: readonly Pick<JsonOperation<never>, 'answer'>
   // Clients must accept fields that a later version adds.
   const override: z.core.ToJSONSchemaParams['override'] = ({ jsonSchema }) =>
     void delete jsonSchema.additionalProperties;
-  const schemas = [...operations.map(({ answer }) => answer), ERROR];
+  const schemas = [...operations.map(({ answer }) => answer), ERROR, OWN_ERROR];
   return namedSchemas(schemas, { io: 'output', unrepresentable: 'any', override });
 }
 
@@ -106,8 +103,8 @@ function responses(whenByStatus: Readonly<Record<number, string>>, schema: z.Zod
 }
 
 /** The answers with an error, by status; any operation may have a fault of ours. */
-function errorResponses(faults: Readonly<Record<number, string>>): object {
-  return responses({ ...faults, 500: 'A fault of Holdfast; the request id is in the log.' }, ERROR);
+function errorResponses(faults: Readonly<Record<number, string>>, schema: z.ZodType = ERROR): object {
+  return responses({ ...faults, 500: 'A fault of Holdfast; the request id is in the log.' }, schema);
 }
 
 function contentOf(schema: z.ZodType): object {
@@ -174,7 +171,7 @@ function describeTableOperation(operation: TableOperation, values: ExampleValues
         content: { ...contentOf(answer), ...csv },
       },
       ...(method === 'GET' && { 304: { description: 'The client has this answer already (If-None-Match).' } }),
-      ...errorResponses({ ...TABLE_FAULTS, ...(request && BODY_FAULTS) }),
+      ...errorResponses({ ...TABLE_FAULTS, ...(request && BODY_FAULTS) }, OWN_ERROR),
     },
   };
 }
@@ -189,7 +186,10 @@ function describeStream({ method }: OperationFacts, { owner }: ExampleValues): o
     servers: [{ url: '/' }],
     parameters: parameters.filter((each) => method === 'GET' || each.in === 'header'),
     ...(method === 'POST' && { requestBody: { required: true, content: { 'application/json': json } } }),
-    responses: { 200: { description, content: { 'text/event-stream': content } }, ...errorResponses(faults) },
+    responses: {
+      200: { description, content: { 'text/event-stream': content } },
+      ...errorResponses(faults, OWN_ERROR),
+    },
   };
 }
 

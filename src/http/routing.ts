@@ -1,11 +1,41 @@
 import { randomUUID } from 'node:crypto';
+import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context, Hono } from 'hono';
 import type { Logger } from 'pino';
+import { z } from 'zod';
 import { FAULT_KINDS, type FaultKind, HoldingsFault } from '../holdings/holdings-fault.ts';
 import { showGiven } from '../show-given.ts';
 import type { Metrics } from './prometheus.ts';
 
 type Headers = Readonly<Record<string, string>>;
+
+/** What a fault answers. */
+export const ERROR = z
+  .strictObject({ error: z.string().meta({ description: 'What is wrong, for people.' }) })
+  .meta({ id: 'Error' });
+
+/** By which programs tell faults apart under /holdfast/; clients of Scan and of the ledger expect none. */
+const CODES: Readonly<Record<FaultKind | 'invalid' | 'internal', string>> = {
+  invalid: 'wrong path, method, header, parameter or body',
+  missing: 'nothing is kept of what was asked for',
+  refused: 'a parameter does not fit these views, such as a party that is not followed',
+  unanswerable: 'it has no answer, such as a page token of other views',
+  unavailable: 'not now; with Retry-After it may pass',
+  unsupported: 'this store does not keep it',
+  internal: 'a fault of Holdfast',
+};
+const CODE = z.enum(Object.keys(CODES) as (keyof typeof CODES)[]).meta({
+  description: Object.entries(CODES)
+    .map(([code, when]) => `\`${code}\`: ${when}.`)
+    .join(' '),
+});
+const NEAREST = { format: 'date-time', description: 'The first snapshot there is, if it is after the time asked for.' };
+
+/** The same under /holdfast/. */
+export const OWN_ERROR = ERROR.extend({ code: CODE, nearest: z.string().meta(NEAREST).optional() }).meta({
+  id: 'OwnError',
+});
+type FaultDetails = Partial<Omit<z.infer<typeof OWN_ERROR>, 'error'>>;
 
 /** An answer other than success that the caller can understand: its status and the message of its `error` field. */
 export class HttpFault extends Error {
@@ -13,11 +43,13 @@ export class HttpFault extends Error {
   readonly status: number;
   /** Headers of the answer, such as `Allow` or `Retry-After`. */
   readonly headers: Headers;
+  readonly details: FaultDetails;
 
-  constructor(status: number, message: string, headers: Headers = {}) {
+  constructor(status: number, message: string, headers: Headers = {}, details: FaultDetails = {}) {
     super(message);
     this.status = status;
     this.headers = headers;
+    this.details = { code: status < 500 ? 'invalid' : 'unavailable', ...details };
   }
 }
 
@@ -42,7 +74,9 @@ export function throwAsHttpFault(error: unknown): never {
   const passes = error.code === 'not_begun' || error.code === 'store_unavailable';
   // An instrument that is not known yet may be soon.
   const headers: Headers = error.code === 'no_instrument' ? { 'Cache-Control': 'no-store' } : {};
-  throw new HttpFault(STATUS[FAULT_KINDS[error.code]], error.message, passes ? { 'Retry-After': '10' } : headers);
+  const { message, nearest } = error;
+  const code = FAULT_KINDS[error.code];
+  throw new HttpFault(STATUS[code], message, passes ? { 'Retry-After': '10' } : headers, { code, nearest });
 }
 
 const JSON_HEADERS = { 'Content-Type': 'application/json' };
@@ -105,15 +139,21 @@ export function get(path: string, handle: Route['handle']): Route {
   return { method: 'GET', path, handle };
 }
 
+/** Asked by what starts and routes to processes, which has no key. */
+const ASKED_WITHOUT_KEY = ['/livez', '/readyz'];
+
+interface RouteContext {
+  readonly logger: Logger;
+  readonly metrics: Metrics['requests'];
+  /** Throws where a request has no API key; null where none is asked for. */
+  readonly admit: ((c: Context) => void) | null;
+}
+
 /**
  * Adds the routes to the app, each with its preflight and its count. No middleware of Hono is used: with one, every request
  * runs through composed handlers, and a header set after the answer makes @hono/node-server build a whole web Response.
  */
-export function addRoutes(
-  app: Hono,
-  routes: readonly Route[],
-  context: { readonly logger: Logger; readonly metrics: Metrics['requests'] },
-): void {
+export function addRoutes(app: Hono, routes: readonly Route[], context: RouteContext): void {
   for (const route of routes) {
     const { method, path, aliases = [], cors } = route;
     const answer = answering(route, context);
@@ -150,30 +190,42 @@ export function methodsOf(app: Hono, c: Context): readonly string[] {
 }
 
 /** The route's handler, which also answers its faults and counts its requests. */
-function answering(
-  route: Route,
-  { logger, metrics }: { readonly logger: Logger; readonly metrics: Metrics['requests'] },
-): (c: Context) => Promise<Response> {
-  const { cors, handle } = route;
+function answering(route: Route, { logger, metrics, admit }: RouteContext): (c: Context) => Promise<Response> {
+  const { cors, path, handle } = route;
+  const requireKey = admit === null || ASKED_WITHOUT_KEY.includes(path) ? null : admit;
   const count = metrics.of(route);
   return async (c) => {
     const startMs = performance.now();
     let response: Response;
     try {
+      requireKey?.(c);
       response = await handle(c);
     } catch (fault) {
-      response = failure(fault, cors?.headers(c) ?? {}, logger);
+      response = failure(fault, c, { headers: cors?.headers(c) ?? {}, logger });
     }
     count(response.status, (performance.now() - startMs) / 1000);
-    return response;
+    return requireKey === null ? response : keptPrivate(response);
   };
 }
 
+/** Shared caches must not give to others what was sent to the holder of a key. A stream was sent already, and is kept by none. */
+function keptPrivate(response: Response): Response {
+  if (response === RESPONSE_ALREADY_SENT) return response;
+  const caching = response.headers.get('cache-control')?.replace('public, ', '');
+  response.headers.set('cache-control', caching === undefined ? 'private' : `private, ${caching}`);
+  return response;
+}
+
 /** An unexpected error goes to the log under an id, and only the id to the caller: never a stack or SQL. */
-function failure(error: unknown, headers: Headers, logger: Logger): Response {
-  if (error instanceof HttpFault)
-    return jsonResponse(error.status, { error: error.message }, { ...headers, ...error.headers });
+function failure(error: unknown, c: Context, { headers, logger }: { headers: Headers; logger: Logger }): Response {
+  if (error instanceof HttpFault) return faultResponse(error, c, headers);
   const requestId = randomUUID();
   logger.error({ err: error, requestId }, 'a request failed');
-  return jsonResponse(500, { error: `internal server error (request ${requestId})` }, headers);
+  const message = `internal server error (request ${requestId})`;
+  return faultResponse(new HttpFault(500, message, {}, { code: 'internal' }), c, headers);
+}
+
+export function faultResponse({ status, message, ...fault }: HttpFault, c: Context, headers: Headers): Response {
+  const details = c.req.path.startsWith('/holdfast/') ? fault.details : {};
+  return jsonResponse(status, { error: message, ...details }, { ...headers, ...fault.headers });
 }

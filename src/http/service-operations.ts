@@ -3,6 +3,7 @@ import { z } from 'zod';
 import type { HoldingsStore, Snapshot } from '../holdings/facts.ts';
 import { formatTime } from '../ledger/time.ts';
 import { type JsonOperation, jsonRoute, type ServedLimits } from './json-operation.ts';
+import { metricsResponse } from './metrics-server.ts';
 import { type Cors, get, type Route } from './routing.ts';
 import { docsRoutes, type ServedDocument } from './web-pages.ts';
 
@@ -127,6 +128,8 @@ export const SERVICE_OPERATIONS: readonly JsonOperation<ServiceCall>[] = [
 
 export interface ServiceDeps extends ServiceCall {
   readonly registry: Registry;
+  /** Whether /metrics is here, and not at an address of its own. */
+  readonly hasMetrics: boolean;
   /** The documents of /docs and /openapi/; the page opens with the first. */
   readonly documents: readonly ServedDocument[];
   readonly limits: ServedLimits;
@@ -134,12 +137,10 @@ export interface ServiceDeps extends ServiceCall {
 
 /** Every route of the service itself. Metrics and documents are not under /api/scan, and not for pages of other origins. */
 export function serviceRoutes(deps: ServiceDeps, cors: Cors): readonly Route[] {
-  const { registry, documents, limits } = deps;
+  const { registry, hasMetrics, documents, limits } = deps;
   return [
     ...SERVICE_OPERATIONS.map((operation) => jsonRoute(operation, { callOf: () => deps, limits, cors })),
-    get('/metrics', async () => {
-      return new Response(await registry.metrics(), { headers: { 'Content-Type': registry.contentType } });
-    }),
+    ...(hasMetrics ? [get('/metrics', () => metricsResponse(registry))] : []),
     ...docsRoutes(documents),
   ];
 }

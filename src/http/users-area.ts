@@ -50,7 +50,7 @@ export function createUsersArea(deps: UsersAreaDeps): Hono {
       handle: (c: UsersContext) => answer(c, operation, serveDeps),
     })),
   ];
-  addRoutes(app, routes, { logger, metrics: metrics.requests });
+  addRoutes(app, routes, { logger, metrics: metrics.requests, admit: null });
   counters(metrics.registry, {
     holdfast_users_failed_authentications_total: {
       help: 'Requests of the users area without a valid token.',

@@ -4,6 +4,7 @@ import type { HoldingsStore, Order, Snapshot } from '../holdings/facts.ts';
 import { isObject, jsonOrNull } from '../json/untrusted.ts';
 import { formatDuration, parseDuration } from '../ledger/duration.ts';
 import { formatTime, LEDGER_TIME_MAX, LEDGER_TIME_MIN, type Micros, parseLedgerTime } from '../ledger/time.ts';
+import { Refusal } from '../refusal.ts';
 import { showGiven } from '../show-given.ts';
 
 /** The most that a page over HTTP may have: some 400 kB. */
@@ -199,10 +200,13 @@ const PAGE = z.object({
 /** Another Holdfast, read over HTTP until `stop`. What it does not answer, or not as expected, is an error that says so. */
 export function otherReplica(
   base: URL,
-  { stop, timeoutMs = TIMEOUT_MS }: { readonly stop: AbortSignal; readonly timeoutMs?: number },
+  { stop, timeoutMs = TIMEOUT_MS, key }: AskOptions & { readonly timeoutMs?: number },
 ): Replica {
   const ask = <Answer>(query: Readonly<Record<string, string>>, schema: z.ZodType<Answer>): Promise<Answer | null> =>
-    fetchAnswer(snapshotsUrl(base, query), schema, { stop, timeoutMs });
+    fetchAnswer(snapshotsUrl(base, query), schema, {
+      stop: AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]),
+      key,
+    });
   return {
     async migration(migrationId) {
       const head = await ask({ migration_id: String(migrationId), limit: '1' }, HEAD);
@@ -229,12 +233,8 @@ function snapshotsUrl(base: URL, query: Readonly<Record<string, string>>): URL {
 }
 
 /** Null where it has no snapshot of the migration. Throws for everything but such an answer. */
-async function fetchAnswer<Answer>(
-  url: URL,
-  schema: z.ZodType<Answer>,
-  { stop, timeoutMs }: { readonly stop: AbortSignal; readonly timeoutMs: number },
-): Promise<Answer | null> {
-  const { status, answer } = await askHoldfast(url, AbortSignal.any([stop, AbortSignal.timeout(timeoutMs)]));
+async function fetchAnswer<Answer>(url: URL, schema: z.ZodType<Answer>, options: AskOptions): Promise<Answer | null> {
+  const { status, answer } = await askHoldfast(url, options);
   const error = isObject(answer) && 'error' in answer ? String(answer.error) : null;
   if (status === 404 && error?.startsWith('No snapshots found') === true) return null;
   if (status !== 200) {
@@ -248,20 +248,29 @@ async function fetchAnswer<Answer>(
   throw new Error(`${url}: ${field}: ${issue!.message}; is it a Holdfast of this version?`);
 }
 
+interface AskOptions {
+  readonly stop: AbortSignal;
+  /** The API key of the service; null: none is known, undefined: none is sent. */
+  readonly key?: string | null | undefined;
+}
+
 /** GETs JSON of another process, or POSTs a question; null for a body that is none. Throws an error of one line that names the address. */
 export async function askHoldfast(
   url: URL,
-  signal: AbortSignal,
+  { stop: signal, key }: AskOptions,
   question?: object,
 ): Promise<{ status: number; answer: unknown }> {
-  const headers = { accept: 'application/json', 'content-type': 'application/json' };
+  const type = 'application/json';
+  const headers = { accept: type, 'content-type': type, ...(key && { authorization: `Bearer ${key}` }) };
   const posted = question && { method: 'POST', body: JSON.stringify(question) };
   try {
     const { status, body } = await fetch(url, { redirect: 'error', signal, headers, ...posted });
     const bytes = await readBounded(body, BYTES_MAX);
     if (bytes === null) throw new Error(`the answer is larger than ${BYTES_MAX} bytes`);
-    return { status, answer: jsonOrNull(bytes.toString()) };
+    if (status !== 401) return { status, answer: jsonOrNull(bytes.toString()) };
   } catch (error) {
     throw new Error(`${url}: no answer of a Holdfast (${fetchFailure(error)})`, { cause: error });
   }
+  const expected = key === undefined ? 'none, as no peer is sent one' : 'one that it knows in HOLDFAST_API_KEY';
+  throw new Refusal(`${url}: asks for an API key: given ${key ? 'another' : 'none'}, expected ${expected}`);
 }

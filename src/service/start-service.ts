@@ -6,9 +6,11 @@ import type { Config } from '../config/load-config.ts';
 import type { SourceSpec } from '../feed/source.ts';
 import type { Answers } from '../holdings/answer.ts';
 import type { HoldingsStore } from '../holdings/facts.ts';
+import { openApiKeys } from '../http/api-keys.ts';
 import { createApp } from '../http/app.ts';
 import type { ForceSnapshot } from '../http/holdings-operations.ts';
 import { createClientAddress, startHttpServer } from '../http/http-server.ts';
+import { startMetricsServer } from '../http/metrics-server.ts';
 import { servedDocuments } from '../http/openapi-documents.ts';
 import { createMetrics, gauges } from '../http/prometheus.ts';
 import { fetchOf } from '../http/routing.ts';
@@ -56,18 +58,23 @@ export async function startService(
 ): Promise<Service> {
   await using starting = new AsyncDisposableStack();
   const version = readVersion();
-  const { host, port, reusePort, trustedProxies } = config;
+  const { host, port, reusePort, metricsAddress, trustedProxies, apiKeysFile } = config;
+  const metrics = createMetrics();
+  const { registry } = metrics;
+  const clockMs = (): number => performance.now();
+  const apiKeys = apiKeysFile === null ? null : starting.use(openApiKeys(apiKeysFile, { registry, logger, clockMs }));
   const role = starting.use(await startRole(config, { logger, sources, version }));
   const { users, force, failed, ingestStatus, store, answers, name, measure } = role;
 
-  const metrics = createMetrics();
-  const { registry } = metrics;
   const comparison = starting.use(startComparison(config.compareWith ?? [], { store, logger, registry }));
   const health: Health = {
     ...role.health,
     async ready() {
       const readiness = await role.health.ready();
-      return { ...readiness, degraded: [...readiness.degraded, ...comparison.differences()] };
+      return {
+        ...readiness,
+        degraded: [...readiness.degraded, ...comparison.differences(), ...(apiKeys?.failures() ?? [])],
+      };
     },
   };
   measureService(registry, { version, health, store });
@@ -97,10 +104,13 @@ export async function startService(
     }),
     logger,
     metrics,
-    clockMs: () => performance.now(),
+    hasMetrics: metricsAddress === null,
+    apiKeys,
+    clockMs,
   });
   const usersArea = users && createUsersArea({ users, logger, metrics, clientAddress });
   await beforeListening();
+  if (metricsAddress !== null) starting.use(await startMetricsServer(registry, { ...metricsAddress, logger }));
   const server = starting.use(await startHttpServer({ fetch: fetchOf(app, usersArea), host, port, reusePort, logger }));
   gauges(registry, {
     holdfast_http_connections: { help: 'Connections that are open.', read: server.connections },

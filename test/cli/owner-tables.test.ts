@@ -94,6 +94,11 @@ describe('on a terminal', () => {
     expect(stdout.split('\n').filter((each) => each.length > 80)).toEqual([]);
   });
 
+  it('that does not say how wide it is has 80 columns', async () => {
+    const line = ['top', ...story.places[0]];
+    expect((await holdfastOnTerminal(0, ...line)).stdout).toBe((await holdfastOnTerminal(80, ...line)).stdout);
+  });
+
   it('that is wide shows all', async () => {
     const { stdout } = await holdfastOnTerminal(250, 'movements', '--owner', ALICE, ...story.places[0]);
     expect(stdout).toMatch(/ with +update id\n/);

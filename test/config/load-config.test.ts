@@ -110,6 +110,8 @@ describe('a setting', () => {
     ['HOLDFAST_CORS_ORIGINS', '', 'corsOrigins', []],
     ['HOLDFAST_CORS_ORIGINS', 'https://a.example,http://b:81', 'corsOrigins', ['https://a.example', 'http://b:81']],
     ['HOLDFAST_TRUSTED_PROXIES', '10.0.0.1, ::1', 'trustedProxies', ['10.0.0.1', '::1']],
+    ['HOLDFAST_METRICS_ADDRESS', '[::1]:9464', 'metricsAddress', { host: '::1', port: 9464 }],
+    ['HOLDFAST_METRICS_ADDRESS', 'metrics.local:0', 'metricsAddress', { host: 'metrics.local', port: 0 }],
   ])('%s=%s is read', (variable, text, key, value) => {
     expect(load({ env: { [variable]: text } })[key]).toEqual(value);
   });
@@ -125,6 +127,9 @@ describe('a setting', () => {
     ['HOLDFAST_TRUSTED_PROXIES', '10.0.0', 'expected IP addresses'],
     ['HOLDFAST_CORS_ORIGINS', 'example.org', 'expected *, or origins'],
     ['HOLDFAST_KAFKA_BROKERS', 'broker', 'expected host:port'],
+    ['HOLDFAST_METRICS_ADDRESS', '9464', 'expected a host and a port such as 127.0.0.1:9464'],
+    ['HOLDFAST_METRICS_ADDRESS', '::1:9464', 'expected a host and a port'],
+    ['HOLDFAST_METRICS_ADDRESS', '127.0.0.1:65536', 'expected a host and a port'],
     ['HOLDFAST_PROT', '1', 'no such setting'],
   ])('%s=%s is refused by name', (variable, text, expected) => {
     const message = refusalOf({ env: { [variable]: text } });

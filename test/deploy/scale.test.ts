@@ -64,7 +64,7 @@ const AWAY = Object.fromEntries(['kafka:9092', 'postgres:5432'].map((place) => [
 describe('deploy/scale/docker-compose.yml', () => {
   it('runs commands that the program knows, and asks only for what is not there here', async () => {
     expect(ours).toEqual(['store', 'decoder', 'reader', 'fill']);
-    expect(await run('decoder', AWAY, ['--metrics-port', '0'])).toMatchObject({ code: 0 });
+    expect(await run('decoder', AWAY, ['--metrics-address', '127.0.0.1:0'])).toMatchObject({ code: 0 });
     expect(await run('fill', AWAY)).toMatchObject({
       code: 1,
       said: expect.stringMatching(/cannot write to topic updates/),

@@ -1,3 +1,6 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { startProgram } from '../support/program/program.ts';
 
@@ -25,3 +28,20 @@ it('the demo follows a ledger that goes on, on a free port, until it is stopped'
   demo.kill('SIGINT');
   expect(await demo.ended).toMatchObject({ code: 0, stderr: '' });
 });
+
+it.each(['SIGTERM', 'SIGHUP', 'SIGINT'] as const)(
+  'removes what it wrote at %s, also where it is sent twice',
+  async (signal) => {
+    const folder = mkdtempSync(join(tmpdir(), 'demo-'));
+    try {
+      await using demo = startProgram(['demo', '--port', '0'], { env: { TMPDIR: folder } });
+      await expect.poll(() => readdirSync(folder)).toHaveLength(1);
+      demo.kill(signal);
+      demo.kill(signal);
+      expect(await demo.ended).toMatchObject({ code: 0, signal: null });
+      expect(readdirSync(folder)).toEqual([]);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  },
+);

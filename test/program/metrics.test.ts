@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { dashboardQueries, metricsIn } from '../support/deploy/expressions.ts';
 import { programPath, RULES } from '../support/deploy/prometheus.ts';
 import { type Service, startService } from '../support/http/service.ts';
+import { holdfast } from '../support/program/command.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 
 const STORY = join(import.meta.dirname, '../../fixtures/story.scan.ndjson');
@@ -103,6 +104,37 @@ describe('the metrics of a running service', () => {
     const newest = 'holdfast_newest_snapshot_timestamp_seconds';
     expect(byLabel(ofReader, newest)).toEqual(byLabel(metrics, newest));
     expect([ofReader.has('holdfast_updates_total'), metrics.has('holdfast_updates_total')]).toEqual([false, true]);
+  });
+
+  it('are at an address of their own, and nowhere else, where --metrics-address names one; a reader has another', async () => {
+    using directory = temporaryDirectory();
+    const at = ['--data', directory.at('data'), '--metrics-address'];
+    await using writer = await startService([...at, '127.0.0.1:0', '--file', STORY]);
+    await writer.until('/readyz', (status) => status === 200);
+    await using reader = await startService([...at, '[::1]:0', '--read-only']);
+    const answer = async (url: string): Promise<unknown> => {
+      const response = await fetch(url);
+      return { status: response.status, body: await response.json() };
+    };
+    for (const service of [writer, reader]) {
+      expect(await service.ask('/metrics')).toEqual({
+        status: 404,
+        body: { error: 'no such path: /metrics; /docs has all of them' },
+      });
+      const { url } = await service.program.logged('metrics are served');
+      expect((await metricsOf({ ...service, url: String(url) })).get('holdfast_ready')).toBe(1);
+      expect(await answer(`${url}/livez`)).toEqual({ status: 200, body: {} });
+      const others = ['/status', '/v0/holdings/summary', '/metrics/', '/metrics?x', '//metrics'];
+      const statuses = others.map(async (path) => [path, (await fetch(`${url}${path}`)).status]);
+      const expected = others.map((path) => [path, path === '/metrics?x' ? 200 : 404]);
+      expect(await Promise.all(statuses)).toEqual(expected);
+    }
+    const taken = new URL(String((await writer.program.logged('metrics are served')).url)).host;
+    const other = ['--data', directory.at('data'), '--read-only', '--port', '0', '--log-level', 'silent'];
+    expect(await holdfast('serve', ...other, '--metrics-address', taken)).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(`^holdfast: cannot listen on --metrics-address ${taken}: .*EADDRINUSE.*\n$`),
+    });
   });
 
   it('say that it is halted, and who failed to authenticate', async () => {

@@ -34,7 +34,10 @@ it('a process that only reads says what views.db stores, also while that changes
   // It has no users and no forced snapshots.
   expect(await service.ask('/v0/state/acs/force', {})).toMatchObject({ status: 400 });
   for (const path of ['/v2/version', '/v2/users', '/openapi/ledger.json'])
-    expect(await service.ask(path)).toEqual({ status: 404, body: { error: `no such path: ${path}` } });
+    expect(await service.ask(path)).toEqual({
+      status: 404,
+      body: { error: `no such path: ${path}; /docs has all of them` },
+    });
   for (const path of ['/openapi/holdings.json', '/holdfast/v1/snapshots', '/api/scan/v0/migrations/last'])
     expect(await service.ask(path)).toMatchObject({ status: 200 });
 

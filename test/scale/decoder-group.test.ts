@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import { describe, expect, inject, it } from 'vitest';
-import { serveDecoderMetrics } from '../../src/cli/decode-topic.ts';
+import { decoderMetrics } from '../../src/cli/decode-topic.ts';
 import { createKafkaClient } from '../../src/feed/kafka/kafka-client.ts';
 import { passesReopened } from '../../src/feed/kafka/kafka-errors.ts';
 import { recordOf } from '../../src/feed/kafka/kafka-record.ts';
+import { startMetricsServer } from '../../src/http/metrics-server.ts';
 import { openLane } from '../../src/scale/partition-lane.ts';
 import { metricsAskedFor } from '../support/deploy/expressions.ts';
 import { keepingLogger } from '../support/kafka/reading.ts';
@@ -143,7 +144,7 @@ describe('a message that cannot be decoded', () => {
   /** Of a member that halted at the first partition's second message. */
   async function expectMetrics({ figures }: Member): Promise<void> {
     const at = { host: '127.0.0.1', port: 0, logger: pino({ level: 'silent' }) };
-    await using server = await serveDecoderMetrics(figures, at);
+    await using server = await startMetricsServer(decoderMetrics(figures), at);
     const answer = async (path: string): Promise<string> => (await fetch(`${server.url}${path}`)).text();
     const lines = (await answer('/metrics')).split('\n').filter((line) => line.startsWith('holdfast_decoder_'));
     const reached = (JSON.parse(rows[0]!.value) as { record_time: string }).record_time;
@@ -161,7 +162,7 @@ describe('a message that cannot be decoded', () => {
     ]);
     const names = lines.map((line) => /^\w+/.exec(line)![0]);
     expect(metricsAskedFor('holdfast_decoder_')).toEqual([...new Set(names)]);
-    expect(await answer('/livez')).toBe('alive\n');
+    expect(await answer('/livez')).toBe('{}');
   }
 
   it('waits under either policy where its time is ahead of our clock, and is decoded once that is there', async () => {

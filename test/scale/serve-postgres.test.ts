@@ -79,7 +79,7 @@ it('serves what it seals itself, and survives a database that goes away', async 
     last_error: null,
   });
   expect(await service.ask('/holdfast/v1/stream', { owners: ['a::1220'], events: 'movements' })).toEqual({
-    ...{ status: 501, body: { error: expect.stringMatching(/^not kept by this store/) } },
+    ...{ status: 501, body: { error: expect.stringMatching(/^not kept by this store/), code: 'unsupported' } },
   });
   const told = await metricsOf(service);
   expect(told).toMatch(/^holdfast_store_unsealed_intervals 0$/m);

@@ -2,7 +2,7 @@ import type { JSX } from 'preact';
 import { useState } from 'preact/hooks';
 import { goTo, linkTo, pageLink, showAt, useAddress } from './data/address.ts';
 import type { Shown, Status } from './data/api.ts';
-import { chooseScheme, chosenScheme, SCHEMES } from './data/remembered.ts';
+import { chooseLook, chosenLook, LOOKS, type Look } from './data/remembered.ts';
 import type { Live } from './data/stream.ts';
 import { StatePill } from './parts/state.tsx';
 import { TimeField } from './parts/time-field.tsx';
@@ -41,7 +41,10 @@ export function Header({ live, here, status }: Props): JSX.Element {
           <a href={linkTo('docs')}>API</a>
         </nav>
         <SearchBox migration={here?.migration} newest={newest} />
-        <SchemeSwitch />
+        <div class="looks">
+          <LookSwitch look="amounts" label="Amounts" />
+          <LookSwitch look="scheme" label="Colours" />
+        </div>
       </div>
       <div class="top-row tools">
         {here !== null && <TimeMachine here={here} />}
@@ -85,21 +88,21 @@ function Migrations({ shown, status }: { shown: string | undefined; status: Stat
   );
 }
 
-function SchemeSwitch(): JSX.Element {
-  const [scheme, setScheme] = useState(chosenScheme);
+function LookSwitch({ look, label }: { readonly look: Look; readonly label: string }): JSX.Element {
+  const [chosen, setChosen] = useState(() => chosenLook(look));
   return (
-    <label class="scheme">
-      <span class="hidden">Colours</span>
+    <label title={label}>
+      <span class="hidden">{label}</span>
       <select
-        value={scheme}
-        onChange={({ currentTarget: { selectedIndex } }) => {
-          chooseScheme(SCHEMES[selectedIndex]!);
-          setScheme(SCHEMES[selectedIndex]!);
+        value={chosen}
+        onChange={({ currentTarget: { value } }) => {
+          chooseLook(look, value);
+          setChosen(value);
         }}
       >
-        {SCHEMES.map((each) => (
-          <option key={each} value={each}>
-            {each === 'auto' ? 'Auto' : each === 'light' ? 'Light' : 'Dark'}
+        {Object.entries(LOOKS[look]).map(([name, text]) => (
+          <option key={name} value={name}>
+            {text}
           </option>
         ))}
       </select>

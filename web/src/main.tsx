@@ -4,9 +4,9 @@ import { type Address, AddressContext, linkTo, pageLink, useLocation } from './d
 import { type Shown, type Snapshots, type Status, snapshotsRequest, statusRequest } from './data/api.ts';
 import { useAnswer, useNow } from './data/hooks.ts';
 import { instrumentNamesRequest, LabelsContext, labelsRequest, UnitContext } from './data/labels.ts';
-import { startScheme } from './data/remembered.ts';
+import { startLooks } from './data/remembered.ts';
 import { useLive } from './data/stream.ts';
-import { durationMs, showTime } from './data/time.ts';
+import { durationMs, isInstant, showTime } from './data/time.ts';
 import { Header } from './header.tsx';
 import { GroupsCard, HoldersCard } from './pages/holders.tsx';
 import { NoSnapshotsPage, OverviewPage } from './pages/overview.tsx';
@@ -28,7 +28,9 @@ function App(): JSX.Element {
   const party = partyOf(address);
   const live = useLive(party !== null && isParty(party) ? party : null);
   const migration = address.query.get('migration') ?? undefined;
-  const at = address.query.get('at');
+  const given = address.query.get('at');
+  const isWrong = given !== null && !isInstant(given);
+  const at = isWrong ? null : given;
   const newest = useAnswer(snapshotsRequest({ migration_id: migration, limit: 1 }), live.snapshot);
   const past = useAnswer(at === null ? null : snapshotsRequest({ migration_id: migration, to: at, limit: 1 }));
   // The stream has these two; any other change is a reason to read /status.
@@ -74,10 +76,15 @@ function App(): JSX.Element {
       return <SnapshotPage key={path} migration={ofMigration!} time={decoded(time)} live={live} />;
     if (party !== null && !isParty(party)) return <NotAParty text={party} />;
     if (!['', 'owners', 'snapshots', 'tokens'].includes(path) && party === null) return <NotFound path={path} />;
-    if (at !== null && past.error !== null)
+    if (isWrong || (at !== null && past.error !== null))
       return (
         <section class="card">
-          {past.error.message}. <a href={pageLink(path, { at: undefined })}>Show the newest</a>.
+          {past.error?.message ?? (
+            <>
+              <b class="wrap">{given}</b> in the address is not a time such as 2025-02-14T15:00:00Z.
+            </>
+          )}{' '}
+          <a href={pageLink(path, { at: undefined })}>Show the newest</a>.
         </section>
       );
     if (at !== null && past.isCurrent && past.answer?.snapshots.length === 0 && path !== 'snapshots')
@@ -215,10 +222,11 @@ function Footer({ status, unit }: { readonly status: Status | null; readonly uni
       )}
       <p>
         Times are UTC; hover over a time for local time. Amounts are exact to the last digit{unit && `, in ${unit}`}.
+        Short ones are cut, and copied whole.
       </p>
     </footer>
   );
 }
 
-startScheme();
+startLooks();
 render(<App />, document.getElementById('page')!);

@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { decimalOf, partsOf, percentOf, shortOf, subtract, ticksBetween, unitsOf } from '../src/data/decimal.ts';
+import { decimalOf, partsOf, percentOf, shortOf, ticksBetween } from '../src/data/decimal.ts';
 import {
+  CHANGE_STEPS,
+  DAY_MS,
   durationMs,
   instant,
   POINTS_MAX,
@@ -17,22 +19,11 @@ import {
 const units = fc.bigInt({ min: -(10n ** 40n), max: 10n ** 40n });
 
 describe('amounts', () => {
-  it('are the same as text and in units, and subtracted to the last digit', () => {
-    fc.assert(
-      fc.property(units, units, (a, b) => {
-        expect(unitsOf(decimalOf(a))).toBe(a);
-        expect(unitsOf(subtract(decimalOf(a), decimalOf(b)))).toBe(a - b);
-      }),
-    );
-    expect(unitsOf('12.5000000000')).toBe(125_000_000_000n);
-    const large = '9999999999999999999999999999.000000000';
-    expect(subtract(`${large}1`, `${large}2`)).toBe('-0.0000000001');
-  });
-
   it('are shown in parts that together are the amount', () => {
     fc.assert(
       fc.property(units.map(decimalOf), (amount) => {
-        const { sign, groups, fraction, zeros } = partsOf(amount);
+        const { sign, groups, fraction, zeros, short } = partsOf(amount);
+        expect(short).toBeGreaterThanOrEqual(3);
         expect([sign, ...groups, fraction, zeros].join('')).toBe(amount);
         expect(groups.slice(1).every((group) => group.length === 3)).toBe(true);
       }),
@@ -40,11 +31,16 @@ describe('amounts', () => {
   });
 
   it.each([
-    ['309973960.4190139900', '', ['309', '973', '960'], '.41901399', '00'],
-    ['-0.0000000000', '-', ['0'], '', '.0000000000'],
-    ['4009', '', ['4', '009'], '', ''],
-  ])('%s has its parts', (amount, sign, groups, fraction, zeros) => {
-    expect(partsOf(amount)).toEqual({ sign, groups, fraction, zeros });
+    ['309973960.4190139900', '', ['309', '973', '960'], '.41901399', '00', '.41'],
+    ['-0.0000000000', '-', ['0'], '', '.0000000000', '.00'],
+    ['4009', '', ['4', '009'], '', '', ''],
+    ['0.0038051800', '', ['0'], '.00380518', '00', '.0038'],
+    ['0.0000000001', '', ['0'], '.0000000001', '', '.0000000001'],
+    ['7.0000000001', '', ['7'], '.0000000001', '', '.00'],
+  ])('%s has its parts', (amount, sign, groups, fraction, zeros, shown) => {
+    const { short, ...parts } = partsOf(amount);
+    expect(parts).toEqual({ sign, groups, fraction, zeros });
+    expect((fraction + zeros).slice(0, short)).toBe(shown);
   });
 
   it.each([
@@ -62,17 +58,22 @@ describe('the ticks of an axis', () => {
   it('reach the largest amount, are few, evenly apart, and named exactly', () => {
     const powers: Readonly<Record<string, number>> = { '': 0, k: 3, M: 6, B: 9, T: 12 };
     fc.assert(
-      fc.property(fc.bigInt({ min: 0n, max: 10n ** 38n }), fc.bigInt({ min: 0n, max: 10n ** 38n }), (min, more) => {
-        const ticks = ticksBetween(min, min + more);
-        expect([ticks[0]! <= min, ticks.at(-1)! >= min + more]).toEqual([true, true]);
-        expect(ticks.length).toBeLessThanOrEqual(7);
-        expect(ticks).toEqual(ticks.map((_, index) => ticks[0]! + BigInt(index) * (ticks[1]! - ticks[0]!)));
-        for (const tick of ticks) {
-          const [, digits = '', name = ''] = /^([\d.]+)([kMBT]?)$/.exec(shortOf(tick))!;
-          const [whole = '', fraction = ''] = digits.split('.');
-          expect(BigInt(whole + fraction.padEnd(10 + powers[name]!, '0'))).toBe(tick);
-        }
-      }),
+      fc.property(
+        fc.bigInt({ min: -(10n ** 38n), max: 10n ** 38n }),
+        fc.bigInt({ min: 0n, max: 10n ** 38n }),
+        (min, more) => {
+          const ticks = ticksBetween(min, min + more);
+          expect([ticks[0]! <= min, ticks.at(-1)! >= min + more]).toEqual([true, true]);
+          expect(ticks.length).toBeLessThanOrEqual(7);
+          expect(ticks).toEqual(ticks.map((_, index) => ticks[0]! + BigInt(index) * (ticks[1]! - ticks[0]!)));
+          if (min < 0n && min + more > 0n) expect(ticks).toContain(0n);
+          for (const tick of ticks) {
+            const [, sign, digits = '', name = ''] = /^(-?)([\d.]+)([kMBT]?)$/.exec(shortOf(tick))!;
+            const [whole = '', fraction = ''] = digits.split('.');
+            expect(BigInt(sign + whole + fraction.padEnd(10 + powers[name]!, '0'))).toBe(tick);
+          }
+        },
+      ),
     );
   });
 });
@@ -118,6 +119,13 @@ describe('times', () => {
 });
 
 describe('the range of a chart', () => {
+  it('of changes has steps of days and weeks', () => {
+    const stepsUntil = (to: string) => stepsFor({ from: '2025-02-12T00:10:00Z', to }, DAY_MS, CHANGE_STEPS);
+    expect(stepsUntil('2025-02-13T00:00:00Z')).toEqual(['1d']);
+    expect(stepsUntil('2025-03-13T00:00:00Z')).toEqual(['1d', '7d']);
+    expect(stepsUntil('2035-03-13T00:00:00Z')).toEqual(['7d']);
+  });
+
   it.each([
     ['2025-02-12T00:10:00Z', '2025-02-12T04:00:00Z', ['10m', '1h']],
     ['2025-02-12T00:00:00Z', '2025-03-05T00:00:00Z', ['1h', '6h', '1d', '7d']],

@@ -32,7 +32,7 @@ export async function askSnapshot(client: JsonClient, migrationId: number): Prom
   const path = `/v0/state/acs/snapshot-timestamp?before=${time}&migration_id=${migrationId}`;
   const answer = client.ask(path, z.object({ record_time: z.string() }));
   const { record_time: text } = await answer.catch((error: unknown) => {
-    throw mayReturn(error, `has no snapshot of migration ${migrationId} yet`);
+    throw mayReturn(error, `has no snapshot of migration ${migrationId} yet; --start beginning needs none`);
   });
   const recordTime = parseLedgerTime(text);
   if (recordTime === null) throw new AnswerFailure(`${client.url}: answers without the time of its snapshot`);

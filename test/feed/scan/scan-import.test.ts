@@ -160,7 +160,9 @@ describe('a snapshot import', () => {
   it.concurrent('waits where the Scan has no snapshot yet', async (context) => {
     const scan = await startScan(context, { snapshots: [] });
     await using reading = await readFrom(scan);
-    await reading.until({ stopped: expect.stringContaining('has no snapshot of migration 0 yet') });
+    await reading.until({
+      stopped: expect.stringContaining('has no snapshot of migration 0 yet; --start beginning needs none'),
+    });
     scan.change({ snapshots: [at(200)] });
     await expectImport(reading);
   });

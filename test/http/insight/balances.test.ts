@@ -286,7 +286,7 @@ describe('a directory of schema 12', async () => {
         await askTable(read.app, balancePath(parties[0]!), { migration_id: 1, at }),
         await post(read.app, `${V1}/balances`, { migration_id: 1, at: [at], owners: parties }),
       ])
-        expect([response.status, await response.json()]).toEqual([404, { error: wanted }]);
+        expect([response.status, await response.json()]).toEqual([404, { error: wanted, code: 'missing' }]);
     }
     expect(await ask(read, `owners/${parties[0]}?at=${kept}`)).toMatchObject({ movements_since_snapshot: null });
   });

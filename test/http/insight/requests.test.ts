@@ -1,4 +1,5 @@
 import { afterAll, describe, expect, test } from 'vitest';
+import { OWN_ERROR } from '../../../src/http/routing.ts';
 import { fixture, readExpected } from '../../support/http/expected-answers.ts';
 import { makeDataDirectory, openHoldings } from '../../support/http/holdings-service.ts';
 import { askTable, readTable } from '../../support/http/table-pages.ts';
@@ -74,6 +75,31 @@ describe('a request', () => {
     [`owners/${ALICE}/history?limit=5`, '400 limit: given "5", expected no such parameter'],
   ])('%s: %s', async (target, said) => {
     expect(await fault(target)).toContain(said);
+  });
+
+  test.each([
+    ['top?record_time=2025-02-11T23:00:00Z', { code: 'missing', nearest: story.snapshots[0]!.record_time }],
+    ['owners?migration_id=7', { code: 'missing' }],
+    ['snapshots?every=7m', { code: 'refused' }],
+    [
+      `top?after=${Buffer.from('["top",[["by","total"]],"0","2025-02-12T00:31:00Z","1"]').toString('base64url')}`,
+      { code: 'unanswerable' },
+    ],
+    ['top?limit=0', { code: 'invalid' }],
+    ['nothing', { code: 'invalid' }],
+  ])('%s: %j for programs', async (target, details) => {
+    const body: unknown = await (await app.request(`${V1}/${target}`)).json();
+    expect(OWN_ERROR.parse(body)).toEqual({ error: expect.any(String), ...details });
+  });
+
+  test('at another path of the area, or of the documents, is told of /docs', async () => {
+    for (const path of [V1, '/openapi.json']) {
+      const response = await app.request(path);
+      expect([response.status, await response.json()]).toMatchObject([
+        404,
+        { error: `no such path: ${path}; /docs has all of them` },
+      ]);
+    }
   });
 
   test('of a range without rows is answered with none', async () => {

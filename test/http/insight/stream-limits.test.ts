@@ -64,13 +64,16 @@ it('opens as many streams as may be, in all and of one client, and says when to 
   expect(refused.status).toBe(503);
   expect(refused.headers).toMatchObject({ 'retry-after': '10', 'content-type': 'application/json' });
   await refused.ended;
-  expect(JSON.parse(refused.text)).toEqual({ error: '2 streams of yours are open, and at most 2 may be' });
+  expect(JSON.parse(refused.text)).toEqual({
+    error: '2 streams of yours are open, and at most 2 may be',
+    code: 'unavailable',
+  });
   open.push(await from('127.0.0.3'), await from('127.0.0.3'), await from('127.0.0.4'));
   const full = await from('127.0.0.5');
   await full.ended;
   expect([full.status, JSON.parse(full.text)]).toEqual([
     503,
-    { error: '5 streams are open, and no more may be; try again later' },
+    { error: '5 streams are open, and no more may be; try again later', code: 'unavailable' },
   ]);
   open[0]![Symbol.dispose]();
   await expect.poll(() => service.streams.openCount()).toBe(4);
@@ -102,5 +105,8 @@ it('ends all streams at once when the service stops, and opens no other', async 
   expect(stream.events.at(-1)).toMatchObject({ name: 'status', data: { phase: 'stopping' } });
   const late = await openStream(service.url);
   await late.ended;
-  expect([late.status, JSON.parse(late.text)]).toEqual([503, { error: 'the service is stopping' }]);
+  expect([late.status, JSON.parse(late.text)]).toEqual([
+    503,
+    { error: 'the service is stopping', code: 'unavailable' },
+  ]);
 });

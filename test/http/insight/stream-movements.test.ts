@@ -326,10 +326,13 @@ it('takes a thousand owners in a body, and names what is wrong', async () => {
     const query = typeof body === 'string' ? body : '';
     const init = query === '' ? { method: 'POST', headers, body: JSON.stringify(body) } : {};
     const response = await fetch(`${service.url}/holdfast/v1/stream${query}`, init);
-    expect([response.status, await response.json()]).toEqual([400, { error: expect.stringContaining(error) }]);
+    expect([response.status, await response.json()]).toEqual([
+      400,
+      { error: expect.stringContaining(error), code: 'invalid' },
+    ]);
   }
   const init = { method: 'POST', headers, body: JSON.stringify({ owners: OWNERS }) };
   const response = await fetch(`${service.url}/holdfast/v1/stream?events=movements`, init);
   const error = 'events: given "movements", expected no parameter, only fields of the body';
-  expect([response.status, await response.json()]).toEqual([400, { error }]);
+  expect([response.status, await response.json()]).toEqual([400, { error, code: 'invalid' }]);
 });

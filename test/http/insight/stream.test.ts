@@ -263,13 +263,13 @@ it.each([
   ['?last_event_id=a&last_event_id=b', 'last_event_id: given "b", expected it once, and it is given twice'],
 ])('refuses %s', async (query, error) => {
   const response = await ask(query);
-  expect([response.status, await response.json()]).toEqual([400, { error }]);
+  expect([response.status, await response.json()]).toEqual([400, { error, code: 'invalid' }]);
 });
 
 it('takes a hundred owners, and one of them as often as it is given', async () => {
   const tooMany = await ask(`?${Array(101).fill('owner=a::b').join('&')}`);
   const error = 'owner: given 101 times, expected at most 100';
-  expect([tooMany.status, await tooMany.json()]).toEqual([400, { error }]);
+  expect([tooMany.status, await tooMany.json()]).toEqual([400, { error, code: 'invalid' }]);
   const owners = Array.from({ length: 100 }, (_, i) => partyOf(`o${i % 60}`));
   using stream = await openStream(service.url, { owners });
   await stream.until(() => stream.events.length === 2);

@@ -59,7 +59,9 @@ describe('tokens', () => {
     ]);
     const cbtc = { ...USDC, instrument_id: 'CBTC' };
     expect(await rowsOf('top', { ...cbtc, migration_id: 0 })).toMatchObject([{ party_id: BOB }]);
-    expect(await rowsOf('top', cbtc)).toBe(`{"error":"No instrument CBTC of ${REGISTRY} in migration 1"}`);
+    expect(await rowsOf('top', cbtc)).toBe(
+      `{"error":"No instrument CBTC of ${REGISTRY} in migration 1","code":"missing"}`,
+    );
   });
 
   it('without an owner count whoever is followed, and are on no page of an owner', async () => {

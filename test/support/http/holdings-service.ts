@@ -60,6 +60,8 @@ export function openHoldings(
     },
     force: null,
     dashboard: false,
+    hasMetrics: true,
+    apiKeys: null,
     limits: { ownersMax: 1000, bodyBytesMax: 1_048_576 },
     corsOrigins: ['*'],
     version: '1.2.3',

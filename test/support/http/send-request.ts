@@ -49,5 +49,8 @@ export function violation(given: Pick<FuzzedRequest, 'method' | 'target' | 'head
   // A browser gets a page at a path that does not exist.
   if (status === 404 && type.startsWith('text/html') && /text\/html/.test(given.headers.Accept ?? '')) return null;
   if (type !== 'application/json') return `a fault of type ${type}`;
-  return Object.keys(JSON.parse(text)).join() === 'error' ? null : 'a fault is more or less than {"error"}';
+  const hasCode = given.target.startsWith('/holdfast/') && status !== 414 && status !== 431;
+  const expected = hasCode ? 'error,code' : 'error';
+  const { nearest: _, ...fault } = JSON.parse(text) as { nearest?: string };
+  return Object.keys(fault).join() === expected ? null : `a fault is more or less than ${expected}`;
 }

@@ -12,16 +12,21 @@ export function holdfast(...args: readonly string[]): Promise<Ended> {
   return run(args, collect());
 }
 
+/** The same with variables of the environment. */
+export function holdfastWith(env: Readonly<Record<string, string>>, ...args: readonly string[]): Promise<Ended> {
+  return run(args, collect(), env);
+}
+
 /** The same on a terminal with lines of so many characters. */
 export function holdfastOnTerminal(columns: number, ...args: readonly string[]): Promise<Ended> {
   const stdout = collect();
   return run(args, { ...stdout, stream: Object.assign(stdout.stream, { isTTY: true, columns }) });
 }
 
-async function run(args: readonly string[], stdout: ReturnType<typeof collect>): Promise<Ended> {
+async function run(args: readonly string[], stdout: ReturnType<typeof collect>, env = {}): Promise<Ended> {
   const stderr = collect();
   const code = await runCommandLine(args, {
-    env: {},
+    env,
     stdout: stdout.stream,
     stderr: stderr.stream,
     stopSignal: () => new AbortController().signal,

@@ -1,26 +1,9 @@
-/** Amounts are decimal strings with ten decimals. Arithmetic uses whole units of 1e-10; only `pixels` makes a float. */
+import { unitsOf } from '../../../client/src/index.ts';
 
-const DECIMALS = 10;
-const UNIT = 10n ** BigInt(DECIMALS);
+/** Amounts stay strings, and arithmetic on them is exact: only `pixels` makes a float. */
+export { amountOf as decimalOf, subtract, sum, unitsOf } from '../../../client/src/index.ts';
 
-/** `12.5000000000` -> 125000000000n */
-export function unitsOf(decimal: string): bigint {
-  return BigInt(decimal.replace('.', ''));
-}
-
-export function decimalOf(units: bigint): string {
-  const size = units < 0n ? -units : units;
-  const fraction = String(size % UNIT).padStart(DECIMALS, '0');
-  return `${units < 0n ? '-' : ''}${size / UNIT}.${fraction}`;
-}
-
-export function subtract(a: string, b: string): string {
-  return decimalOf(unitsOf(a) - unitsOf(b));
-}
-
-export function sum(amounts: readonly string[]): string {
-  return decimalOf(amounts.reduce((all, each) => all + unitsOf(each), 0n));
-}
+const UNIT = unitsOf('1');
 
 /** A part of a whole in percent, rounded half up to two decimals; `0.00` if the whole is zero. */
 export function percentOf(part: string, whole: string): string {
@@ -44,7 +27,12 @@ export interface DecimalParts {
   readonly fraction: string;
   /** The trailing zeros, with the point if there is no fraction. */
   readonly zeros: string;
+  /** How many characters of fraction and zeros a short form has: two decimals, or of less than 0.01 two digits that are no zeros. */
+  readonly short: number;
 }
+
+/** A point and two decimals. */
+const SHORT_LENGTH = 3;
 
 export function partsOf(decimal: string): DecimalParts {
   const [, sign = '', whole = '', behind = ''] = /^(-?)(\d+)(.*)$/.exec(decimal) ?? [];
@@ -54,26 +42,33 @@ export function partsOf(decimal: string): DecimalParts {
     groups: whole.split(/(?=(?:\d{3})+$)/),
     fraction: behind.slice(0, behind.length - zeros.length),
     zeros,
+    short: Math.max(SHORT_LENGTH, (whole === '0' && /^\.0*[1-9]\d?/.exec(behind)?.[0].length) || 0),
   };
 }
 
 /** The most intervals on an axis. */
 const TICKS = 5;
 
-/** The ticks of an axis from at most `min` to at least `max`: 1, 2 or 5 times a power of ten apart. */
+/** The ticks of an axis from at most `min` to at least `max`: 1, 2 or 5 times a power of ten apart. Zero is one, if it is between. */
 export function ticksBetween(min: bigint, max: bigint): readonly bigint[] {
   const least = (max - min) / BigInt(TICKS) + 1n;
   const power = 10n ** BigInt(String(least).length - 1);
   const step = [power, 2n * power, 5n * power, 10n * power].find((each) => each >= least)!;
-  const first = min / step;
-  const last = (max + step - 1n) / step;
+  const first = -ceilingOf(-min, step);
+  const last = ceilingOf(max, step);
   return Array.from({ length: Math.max(1, Number(last - first)) + 1 }, (_, index) => (first + BigInt(index)) * step);
+}
+
+/** Division truncates. */
+function ceilingOf(units: bigint, step: bigint): bigint {
+  return units > 0n ? (units + step - 1n) / step : units / step;
 }
 
 const NAMES = ['', 'k', 'M', 'B', 'T'];
 
 /** `2500000` coins -> `2.5M`: exact, because ticks have few digits. */
 export function shortOf(units: bigint): string {
+  if (units < 0n) return `-${shortOf(-units)}`;
   const scaleOf = (power: number): bigint => UNIT * 1000n ** BigInt(power);
   const found = NAMES.findLastIndex((_, power) => units >= scaleOf(power));
   const power = Math.max(0, found);

@@ -1,20 +1,21 @@
-/** The colours: those of the system unless a person chose others, which the browser remembers. */
-export const SCHEMES = ['auto', 'light', 'dark'] as const;
-export type Scheme = (typeof SCHEMES)[number];
+/** What a person may choose for the look of all pages, and the browser remembers; the first of each is the default. */
+export const LOOKS = {
+  scheme: { auto: 'Auto', light: 'Light', dark: 'Dark' },
+  amounts: { exact: 'Exact', short: 'Short' },
+} as const;
+export type Look = keyof typeof LOOKS;
 
 /** Dispatched on the window when the colours change. */
 export const SCHEME_EVENT = 'scheme';
 
-const KEY = 'holdfast-scheme';
-
-export function chosenScheme(): Scheme {
-  const stored = remembered(KEY);
-  return SCHEMES.find((each) => each === stored) ?? 'auto';
+export function chosenLook(look: Look): string {
+  const stored = remembered(`holdfast-${look}`);
+  return stored !== null && stored in LOOKS[look] ? stored : Object.keys(LOOKS[look])[0]!;
 }
 
-export function chooseScheme(scheme: Scheme): void {
-  remember(KEY, scheme);
-  document.documentElement.dataset.scheme = scheme;
+export function chooseLook(look: Look, name: string): void {
+  remember(`holdfast-${look}`, name);
+  document.documentElement.dataset[look] = name;
   dispatchEvent(new Event(SCHEME_EVENT));
 }
 
@@ -36,7 +37,7 @@ export function remember(key: string, text: string): void {
 }
 
 /** Before the first drawing. */
-export function startScheme(): void {
-  chooseScheme(chosenScheme());
+export function startLooks(): void {
+  for (const look of Object.keys(LOOKS) as Look[]) chooseLook(look, chosenLook(look));
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => dispatchEvent(new Event(SCHEME_EVENT)));
 }

@@ -1,8 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { StreamStatus } from '../../../src/http/streams.ts';
-import { linkTo } from './address.ts';
-import type { Status } from './api.ts';
+import type { Schemas } from '../../../client/src/index.ts';
+import { client, type Status } from './api.ts';
 import { showShortSpan } from './time.ts';
+
+type StreamStatus = Schemas['StreamStatus'];
 
 /** The newest events of the stream. */
 export interface Live {
@@ -16,8 +17,6 @@ export interface Live {
   readonly ownerChange: string | null;
 }
 
-/** The browser reconnects by itself only after a broken connection, not after an error status. */
-const RETRY_MS = 3_000;
 /** While updates come, a status comes every 5 s at least. */
 const IDLE_MS = 10_000;
 
@@ -29,41 +28,21 @@ export function useLive(owner: string | null): Live {
     snapshot: null,
     ownerChange: null,
   });
-  useEffect(() => followStream(owner, (change) => setLive((now) => ({ ...now, ...change }))), [owner]);
+  useEffect(() => {
+    const stop = new AbortController();
+    const report = (change: Partial<Live>): void => setLive((now) => ({ ...now, ...change }));
+    // Of a party that is not followed there is nothing to send.
+    follow(owner, stop.signal, report).catch(() => follow(null, stop.signal, report));
+    return () => stop.abort();
+  }, [owner]);
   return live;
 }
 
-/** Follows the stream until the returned function is called. After a break the service sends the missed events. */
-function followStream(owner: string | null, report: (change: Partial<Live>) => void): () => void {
-  let source: EventSource | null = null;
-  let retry: ReturnType<typeof setTimeout> | undefined;
+/** Follows the stream until the signal is aborted. After a break the service sends the missed events. */
+async function follow(owner: string | null, signal: AbortSignal, report: (change: Partial<Live>) => void) {
   let idle: ReturnType<typeof setTimeout> | undefined;
   let counted: { readonly updates: number; readonly atMs: number } | null = null;
-  let lastId = '';
-
-  function open(): void {
-    source = new EventSource(
-      linkTo('holdfast/v1/stream', { owner: owner ?? undefined, last_event_id: lastId || undefined }),
-    );
-    source.addEventListener('open', () => report({ connection: 'live' }));
-    source.addEventListener('error', lose);
-    source.addEventListener('status', ({ data }) => reportStatus(JSON.parse(data)));
-    source.addEventListener('owner', ({ data }) => report({ ownerChange: JSON.parse(data).record_time }));
-    for (const name of ['snapshot', 'reset'])
-      source.addEventListener(name, ({ lastEventId: snapshot, data }: MessageEvent) => {
-        // Events before it may be missing, those of the owner too.
-        const isGap = lastId === '' || name === 'reset' || JSON.parse(data).skipped === true;
-        lastId = snapshot;
-        report(isGap ? { snapshot, ownerChange: snapshot } : { snapshot });
-      });
-  }
-
-  function lose(): void {
-    counted = null;
-    clearTimeout(idle);
-    report({ connection: 'lost', rate: null });
-    if (source?.readyState === EventSource.CLOSED) retry = setTimeout(open, RETRY_MS);
-  }
+  let isFirst = true;
 
   function reportStatus(status: StreamStatus): void {
     const { updates } = status;
@@ -75,12 +54,24 @@ function followStream(owner: string | null, report: (change: Partial<Live>) => v
     idle = setTimeout(() => report({ rate: 0 }), IDLE_MS);
   }
 
-  open();
-  return () => {
-    clearTimeout(retry);
+  function lose(): void {
+    counted = null;
     clearTimeout(idle);
-    source?.close();
-  };
+    report({ connection: 'lost', rate: null });
+  }
+
+  const onConnection = (lost: Error | null): void => void (lost && lose());
+  const owners = owner === null ? [] : [owner];
+  for await (const { event, id, data } of client.stream({ owners, signal, onConnection })) {
+    if (event === 'status') reportStatus(data);
+    if (event === 'owner') report({ ownerChange: data.record_time });
+    if (event !== 'snapshot' && event !== 'reset') continue;
+    // Events before it may be missing, those of the owner too.
+    const isGap = isFirst || event === 'reset' || data.skipped === true;
+    isFirst = false;
+    report(isGap ? { snapshot: id, ownerChange: id } : { snapshot: id });
+  }
+  clearTimeout(idle);
 }
 
 /** The state of the service, for the header and the feed's card. */

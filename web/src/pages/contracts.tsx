@@ -77,7 +77,7 @@ function columnsOf(by: Field, isWhole: boolean): readonly Column<Coin>[] {
     amountColumn('Amount', ({ amount }) => amount, { narrow: 'value', ...(isWhole && { sort: sort('amount')! }) }),
     {
       name: 'Unlocks',
-      cell: ({ expires_at }) => (expires_at === '' ? '–' : <Time of={expires_at} />),
+      cell: ({ expires_at }) => (expires_at === '' ? '–' : <Time of={expires_at} precise />),
       narrow: 'aside',
     },
     amountColumn('Fee per round', ({ rate_per_round }) => rate_per_round),

@@ -17,13 +17,13 @@ export function SnapshotsPage({ here }: { readonly here: Shown }): JSX.Element {
     to: here.at ?? undefined,
     order: isOldest ? 'asc' : undefined,
   };
-  const columns: readonly Column<Snapshot>[] = [
+  const columnsOf = (snapshots: readonly Snapshot[]): readonly Column<Snapshot>[] => [
     {
       name: 'Snapshot',
       cell: ({ record_time, forced }) => (
         <>
           <a href={snapshotLink(here.migration, record_time)}>
-            <Time of={record_time} />
+            <Time of={record_time} precise={snapshots.some((each) => each.forced)} />
           </a>{' '}
           {forced && <span class="tag">forced</span>}
         </>
@@ -54,7 +54,7 @@ export function SnapshotsPage({ here }: { readonly here: Shown }): JSX.Element {
           <>
             <Table
               caption="Snapshots"
-              columns={columns}
+              columns={columnsOf(snapshots)}
               rows={snapshots}
               keyOf={(row) => row.record_time}
               empty="No snapshot at or before this time."

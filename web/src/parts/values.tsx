@@ -18,7 +18,7 @@ interface AmountProps {
 /** An amount to its last digit. Only the style groups the digits: copied, searched or read out it is the exact number. */
 export function Amount({ of, gain = false, signed = gain, unit = false }: AmountProps): JSX.Element {
   const symbol = useContext(UnitContext);
-  const { sign, groups, fraction, zeros } = partsOf(of);
+  const { sign, groups, fraction, zeros, short } = partsOf(of);
   const isPlus = signed && sign === '' && /[1-9]/.test(of);
   const tone = gain ? (isPlus ? 'gain' : sign === '-' ? 'loss' : '') : '';
   return (
@@ -34,10 +34,22 @@ export function Amount({ of, gain = false, signed = gain, unit = false }: Amount
         </span>
       ))}
       <span class="fraction">
-        {fraction}
-        <span class="zeros">{zeros}</span>
+        <Cut text={fraction} at={short} />
+        <span class="zeros">
+          <Cut text={zeros} at={Math.max(0, short - fraction.length)} />
+        </span>
       </span>
     </span>
+  );
+}
+
+/** The style leaves out the rest where amounts are short; a copied amount has it. */
+function Cut({ text, at }: { readonly text: string; readonly at: number }): JSX.Element {
+  return (
+    <>
+      {text.slice(0, at)}
+      {text.length > at && <span class="rest">{text.slice(at)}</span>}
+    </>
   );
 }
 
