@@ -92,7 +92,7 @@ const wrong = (given: unknown, expected: string): string => `given ${showGiven(g
 
 /** An argument with the name of a parameter, read as the command line does. */
 function argument(name: tables.ParameterName, table: tables.TableName): z.ZodType {
-  const { parse, expected, description, schema } = tables.parameter(name, table);
+  const { parse, expected, initial, description, schema } = tables.parameter(name, table);
   const isTime = TIMES.includes(name);
   const read = (given: unknown, context: z.RefinementCtx): unknown => {
     const parts = [given].flat();
@@ -103,7 +103,8 @@ function argument(name: tables.ParameterName, table: tables.TableName): z.ZodTyp
   };
   const help = name === 'party' ? PARTY_HELP : name === 'kind' ? KIND_HELP : description;
   const forms = isTime ? ' RFC 3339, a date (its midnight in UTC), or -7d for so long ago.' : '';
-  const described = { ...schema, format: undefined, description: `${help}${forms}` };
+  const byDefault = initial === undefined ? '' : ` By default ${initial}.`;
+  const described = { ...schema, format: undefined, description: `${help}${forms}${byDefault}` };
   return z.any().transform(read).meta(described);
 }
 
