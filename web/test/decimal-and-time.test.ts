@@ -2,6 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decimalOf, partsOf, percentOf, shortOf, ticksBetween } from '../src/data/decimal.ts';
 import {
+  CHANGE_STEPS,
+  DAY_MS,
   durationMs,
   instant,
   POINTS_MAX,
@@ -56,17 +58,22 @@ describe('the ticks of an axis', () => {
   it('reach the largest amount, are few, evenly apart, and named exactly', () => {
     const powers: Readonly<Record<string, number>> = { '': 0, k: 3, M: 6, B: 9, T: 12 };
     fc.assert(
-      fc.property(fc.bigInt({ min: 0n, max: 10n ** 38n }), fc.bigInt({ min: 0n, max: 10n ** 38n }), (min, more) => {
-        const ticks = ticksBetween(min, min + more);
-        expect([ticks[0]! <= min, ticks.at(-1)! >= min + more]).toEqual([true, true]);
-        expect(ticks.length).toBeLessThanOrEqual(7);
-        expect(ticks).toEqual(ticks.map((_, index) => ticks[0]! + BigInt(index) * (ticks[1]! - ticks[0]!)));
-        for (const tick of ticks) {
-          const [, digits = '', name = ''] = /^([\d.]+)([kMBT]?)$/.exec(shortOf(tick))!;
-          const [whole = '', fraction = ''] = digits.split('.');
-          expect(BigInt(whole + fraction.padEnd(10 + powers[name]!, '0'))).toBe(tick);
-        }
-      }),
+      fc.property(
+        fc.bigInt({ min: -(10n ** 38n), max: 10n ** 38n }),
+        fc.bigInt({ min: 0n, max: 10n ** 38n }),
+        (min, more) => {
+          const ticks = ticksBetween(min, min + more);
+          expect([ticks[0]! <= min, ticks.at(-1)! >= min + more]).toEqual([true, true]);
+          expect(ticks.length).toBeLessThanOrEqual(7);
+          expect(ticks).toEqual(ticks.map((_, index) => ticks[0]! + BigInt(index) * (ticks[1]! - ticks[0]!)));
+          if (min < 0n && min + more > 0n) expect(ticks).toContain(0n);
+          for (const tick of ticks) {
+            const [, sign, digits = '', name = ''] = /^(-?)([\d.]+)([kMBT]?)$/.exec(shortOf(tick))!;
+            const [whole = '', fraction = ''] = digits.split('.');
+            expect(BigInt(sign + whole + fraction.padEnd(10 + powers[name]!, '0'))).toBe(tick);
+          }
+        },
+      ),
     );
   });
 });
@@ -112,6 +119,13 @@ describe('times', () => {
 });
 
 describe('the range of a chart', () => {
+  it('of changes has steps of days and weeks', () => {
+    const stepsUntil = (to: string) => stepsFor({ from: '2025-02-12T00:10:00Z', to }, DAY_MS, CHANGE_STEPS);
+    expect(stepsUntil('2025-02-13T00:00:00Z')).toEqual(['1d']);
+    expect(stepsUntil('2025-03-13T00:00:00Z')).toEqual(['1d', '7d']);
+    expect(stepsUntil('2035-03-13T00:00:00Z')).toEqual(['7d']);
+  });
+
   it.each([
     ['2025-02-12T00:10:00Z', '2025-02-12T04:00:00Z', ['10m', '1h']],
     ['2025-02-12T00:00:00Z', '2025-03-05T00:00:00Z', ['1h', '6h', '1d', '7d']],

@@ -12,7 +12,6 @@ export const client = createClient({ url: linkTo('') });
 
 export type Snapshots = AnswerOf<'/holdfast/v1/snapshots'>;
 export type Snapshot = Snapshots['snapshots'][number];
-export type History = AnswerOf<'/holdfast/v1/owners/{party}/history'>;
 export type Changes = AnswerOf<'/holdfast/v1/owners/{party}/changes'>;
 export type Top = AnswerOf<'/holdfast/v1/top'>;
 export type Movements = AnswerOf<'/holdfast/v1/owners/{party}/movements'>;

@@ -49,20 +49,26 @@ export function partsOf(decimal: string): DecimalParts {
 /** The most intervals on an axis. */
 const TICKS = 5;
 
-/** The ticks of an axis from at most `min` to at least `max`: 1, 2 or 5 times a power of ten apart. */
+/** The ticks of an axis from at most `min` to at least `max`: 1, 2 or 5 times a power of ten apart. Zero is one, if it is between. */
 export function ticksBetween(min: bigint, max: bigint): readonly bigint[] {
   const least = (max - min) / BigInt(TICKS) + 1n;
   const power = 10n ** BigInt(String(least).length - 1);
   const step = [power, 2n * power, 5n * power, 10n * power].find((each) => each >= least)!;
-  const first = min / step;
-  const last = (max + step - 1n) / step;
+  const first = -ceilingOf(-min, step);
+  const last = ceilingOf(max, step);
   return Array.from({ length: Math.max(1, Number(last - first)) + 1 }, (_, index) => (first + BigInt(index)) * step);
+}
+
+/** Division truncates. */
+function ceilingOf(units: bigint, step: bigint): bigint {
+  return units > 0n ? (units + step - 1n) / step : units / step;
 }
 
 const NAMES = ['', 'k', 'M', 'B', 'T'];
 
 /** `2500000` coins -> `2.5M`: exact, because ticks have few digits. */
 export function shortOf(units: bigint): string {
+  if (units < 0n) return `-${shortOf(-units)}`;
   const scaleOf = (power: number): bigint => UNIT * 1000n ** BigInt(power);
   const found = NAMES.findLastIndex((_, power) => units >= scaleOf(power));
   const power = Math.max(0, found);

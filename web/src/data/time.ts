@@ -91,13 +91,15 @@ export interface Range {
 export const SPANS = { '24h': '24 h', '7d': '7 d', '30d': '30 d', all: 'All' } as const;
 export type Span = keyof typeof SPANS;
 
-const DAY_MS = 86_400_000;
+export const DAY_MS = 86_400_000;
 const SPAN_MS: Readonly<Record<Exclude<Span, 'all'>, number>> = { '24h': DAY_MS, '7d': 7 * DAY_MS, '30d': 30 * DAY_MS };
 
 /** The most in one answer of the service. */
 export const POINTS_MAX = 1000;
 /** Steps to choose from, in snapshot periods: with ten minutes these are 10m, 1h, 6h, 1d and 7d. */
 const STEPS = [1, 6, 36, 144, 1008];
+/** In days: steps of a chart of changes. */
+export const CHANGE_STEPS = [1, 7];
 
 /** The start of a span that ends at the newest snapshot. */
 export function startOf(span: Span, { oldest, newest }: { readonly oldest: string; readonly newest: string }): string {
@@ -106,11 +108,11 @@ export function startOf(span: Span, { oldest, newest }: { readonly oldest: strin
   return Date.parse(start) < Date.parse(oldest) ? oldest : start;
 }
 
-/** The steps with which a range has less than POINTS_MAX points; at least one. */
-export function stepsFor({ from, to }: Range, periodMs: number): readonly string[] {
+/** The steps with which a range has less than POINTS_MAX points, in so many periods; at least one. */
+export function stepsFor({ from, to }: Range, periodMs: number, counts = STEPS): readonly string[] {
   const length = Date.parse(to) - Date.parse(from);
-  const fitting = STEPS.map((count) => count * periodMs).filter((step) => length / step < POINTS_MAX);
-  const largest = STEPS.at(-1)! * periodMs;
+  const fitting = counts.map((count) => count * periodMs).filter((step) => length / step < POINTS_MAX);
+  const largest = counts.at(-1)! * periodMs;
   const steps = fitting.length > 0 ? fitting : [(Math.floor(length / POINTS_MAX / largest) + 1) * largest];
   return steps.filter((step, index) => index === 0 || step < length).map(showDuration);
 }

@@ -1,10 +1,8 @@
 import type { JSX } from 'preact';
-import { useMemo } from 'preact/hooks';
 import { linkTo } from '../data/address.ts';
 import {
   type ApiRequest,
   type Shown,
-  type Snapshot,
   type Snapshots,
   type Status,
   snapshotsRequest,
@@ -14,8 +12,7 @@ import { subtract } from '../data/decimal.ts';
 import { type Asked, useAnswer, useNow, usePacedHere } from '../data/hooks.ts';
 import { type Live, serviceState } from '../data/stream.ts';
 import { ageOf, POINTS_MAX, type Range, showSpan, showTime } from '../data/time.ts';
-import { Answered, Card, Empty } from '../parts/card.tsx';
-import { Chart } from '../parts/chart.tsx';
+import { Answered, Card } from '../parts/card.tsx';
 import { ChartCard } from '../parts/chart-card.tsx';
 import { SnapshotFigures, snapshotLink } from '../parts/snapshot-figures.tsx';
 import { Command } from '../parts/state.tsx';
@@ -163,36 +160,13 @@ function SupplyCard({ here }: { readonly here: Shown }): JSX.Element {
       ask={(query) => snapshotsRequest({ ...query, order: 'asc', limit: POINTS_MAX })}
       paged
       others={(range) => endsOf(here, range)}
-    >
-      {({ snapshots }, range) => (
-        <>
-          <SupplyChange here={here} range={range} />
-          <Supply snapshots={snapshots} end={range.to === here.newest.record_time ? here.newest : null} at={here.at} />
-        </>
-      )}
-    </ChartCard>
+      above={(range) => <SupplyChange here={here} range={range} />}
+      // The newest snapshot may lie between two steps.
+      pointsOf={({ snapshots }, { to }) =>
+        to === here.newest.record_time && snapshots.at(-1)?.record_time !== to ? [...snapshots, here.newest] : snapshots
+      }
+    />
   );
-}
-
-interface SupplyProps {
-  readonly snapshots: readonly Snapshot[];
-  /** The newest snapshot, if the range ends there: it may lie between two steps. */
-  readonly end: Snapshot | null;
-  readonly at: string | null;
-}
-
-function Supply({ snapshots, end, at }: SupplyProps): JSX.Element {
-  const points = useMemo(() => {
-    const isIncluded = end === null || snapshots.at(-1)?.record_time === end.record_time;
-    return (isIncluded ? snapshots : [...snapshots, end]).map((snapshot) => ({
-      time: snapshot.record_time,
-      unlocked: snapshot.unlocked,
-      locked: snapshot.locked,
-      total: snapshot.total,
-    }));
-  }, [snapshots, end]);
-  if (points.length === 0) return <Empty>No snapshot of this step lies in this range.</Empty>;
-  return <Chart name="Total over time" points={points} at={at} />;
 }
 
 /** The requests for the newest snapshots at or before the two ends of a range. */

@@ -13,7 +13,7 @@ import {
   statementRequest,
 } from '../data/api.ts';
 import { percentOf, pixels, sum } from '../data/decimal.ts';
-import { instant, microAfter } from '../data/time.ts';
+import { DAY_MS, instant, microAfter } from '../data/time.ts';
 import { AnswerCard, Choice, Empty } from '../parts/card.tsx';
 import { amountColumn, type Column, changeColumn, Pager, pageQuery, Table, usePages } from '../parts/table.tsx';
 import { Amount, Figure, Id, Party, Time } from '../parts/values.tsx';
@@ -238,7 +238,6 @@ export function LocksCard({ party, here }: { readonly party: string; readonly he
   );
 }
 
-const DAY_MS = 86_400_000;
 const DAYS = 30;
 
 /** What unlocks on each of the next days, as bars. */

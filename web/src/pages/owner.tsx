@@ -1,10 +1,9 @@
 import type { JSX } from 'preact';
-import { useEffect, useMemo } from 'preact/hooks';
+import { useEffect } from 'preact/hooks';
 import { changeQuery, useAddress } from '../data/address.ts';
 import {
   changesRequest,
   feesRequest,
-  type History,
   type Holding,
   historyRequest,
   locksRequest,
@@ -17,9 +16,8 @@ import { percentOfShare, subtract } from '../data/decimal.ts';
 import { type Asked, useAnswer, usePaced, usePacedHere, useTyped } from '../data/hooks.ts';
 import { useLabels } from '../data/labels.ts';
 import type { Live } from '../data/stream.ts';
-import { instant, showTime } from '../data/time.ts';
-import { Answered, Card, Empty } from '../parts/card.tsx';
-import { Chart } from '../parts/chart.tsx';
+import { DAY_MS, instant, showTime } from '../data/time.ts';
+import { Answered, Card } from '../parts/card.tsx';
 import { ChartCard } from '../parts/chart-card.tsx';
 import { Amount, CopyButton, Figure, partyParts, Time } from '../parts/values.tsx';
 import { rememberOwner } from '../search.tsx';
@@ -69,9 +67,8 @@ export function OwnerPage({ party, here, live }: OwnerProps): JSX.Element {
           ask={(range) => historyRequest(party, range)}
           paged={false}
           refresh={changed}
-        >
-          {(history) => <Balance history={history} at={shown.at} />}
-        </ChartCard>
+          pointsOf={({ points }) => points}
+        />
         <MovementsCard {...{ party, changed }} here={shown} />
         <LocksCard {...{ party }} here={shown} />
         <StatementCard {...{ party, changed }} migration={shown.migration} />
@@ -81,7 +78,6 @@ export function OwnerPage({ party, here, live }: OwnerProps): JSX.Element {
   );
 }
 
-const DAY_MS = 86_400_000;
 const SPANS = { '24 h': 1, '7 d': 7, '30 d': 30 } as const;
 
 /** Totals, what is worth knowing of them, and fees. Totals need no round, and are shown even if no round is known for the fees. */
@@ -229,21 +225,4 @@ function Fees({ asked, round }: { readonly asked: Asked<SummaryV0>; readonly rou
       )}
     </>
   );
-}
-
-function Balance({ history, at }: { readonly history: History; readonly at: string | null }): JSX.Element {
-  const points = useMemo(
-    () =>
-      history.points.map((point) => ({
-        time: point.record_time,
-        unlocked: point.unlocked,
-        locked: point.locked,
-        total: point.total,
-      })),
-    [history],
-  );
-  if (points.length === 0) return <Empty>No snapshot lies in this range.</Empty>;
-  if (history.points.every(({ contracts }) => contracts === 0))
-    return <Empty>This party had no coin at any of these {points.length} snapshots.</Empty>;
-  return <Chart name="Balance over time" points={points} at={at} />;
 }

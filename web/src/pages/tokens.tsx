@@ -1,5 +1,4 @@
 import type { JSX } from 'preact';
-import { useMemo } from 'preact/hooks';
 import { pageLink, type Query, useAddress } from '../data/address.ts';
 import {
   type AnswerRow,
@@ -17,8 +16,7 @@ import { percentOfShare } from '../data/decimal.ts';
 import { useAnswer, usePacedHere } from '../data/hooks.ts';
 import { instrumentNamesRequest } from '../data/labels.ts';
 import { showTime } from '../data/time.ts';
-import { AnswerCard, Empty } from '../parts/card.tsx';
-import { Chart } from '../parts/chart.tsx';
+import { AnswerCard } from '../parts/card.tsx';
 import { ChartCard } from '../parts/chart-card.tsx';
 import { amountColumn, type Column, changeColumn, Pager, pageQuery, Table, usePages } from '../parts/table.tsx';
 import { partyParts, Time } from '../parts/values.tsx';
@@ -195,9 +193,8 @@ function OwnerCards({ here, chosen, owner }: OwnerProps): JSX.Element {
         here={here}
         ask={(range) => historyRequest(owner, { ...range, ...chosen })}
         paged={false}
-      >
-        {({ points }) => <Balance points={points} at={here.at} />}
-      </ChartCard>
+        pointsOf={({ points }) => points}
+      />
       <AnswerCard
         title={`Movements of ${name}`}
         request={movementsRequest(owner, pageQuery(pages, first))}
@@ -219,12 +216,4 @@ function OwnerCards({ here, chosen, owner }: OwnerProps): JSX.Element {
       </AnswerCard>
     </>
   );
-}
-
-type Point = Readonly<Record<'record_time' | 'unlocked' | 'locked' | 'total', string>>;
-
-function Balance({ points, at }: { readonly points: readonly Point[]; readonly at: string | null }): JSX.Element {
-  const drawn = useMemo(() => points.map(({ record_time: time, ...amounts }) => ({ time, ...amounts })), [points]);
-  if (drawn.length === 0) return <Empty>No snapshot lies in this range.</Empty>;
-  return <Chart name="Balance over time" points={drawn} at={at} />;
 }

@@ -5,11 +5,13 @@ import { showAt, showRange, useAddress } from '../data/address.ts';
 import { percentOf, pixels, shortOf, ticksBetween, unitsOf } from '../data/decimal.ts';
 import { SCHEME_EVENT } from '../data/remembered.ts';
 import { instant, showTime } from '../data/time.ts';
-import { amountColumn, type Column, Table } from './table.tsx';
+import { amountColumn, type Column, changeColumn, Table } from './table.tsx';
 import { Amount, Figure, Time } from './values.tsx';
 
 export interface ChartPoint {
-  readonly time: string;
+  readonly record_time: string;
+  /** Of a change: the amounts are what changed since then. */
+  readonly since?: string;
   readonly unlocked: string;
   readonly locked: string;
   readonly total: string;
@@ -27,6 +29,8 @@ interface ChartProps {
   readonly points: readonly ChartPoint[];
   /** The chosen time, which has a mark. */
   readonly at: string | null;
+  /** Of changes, which are bars: the time of each, of which the first and the last may have had less. Null: the points are a line. */
+  readonly stepMs: number | null;
 }
 
 /** Fit: the total alone, between its least and its largest amount. */
@@ -44,7 +48,7 @@ const PAGE_POINTS = 20;
  * keys: to a screen reader the chart is a slider over its points. A click, or Enter, shows all pages at a point; a range drawn
  * with the pointer is shown alone, until a double click.
  */
-export function Chart({ name, points, at }: ChartProps): JSX.Element {
+export function Chart({ name, points, at, stepMs }: ChartProps): JSX.Element {
   const frame = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
   const [index, setIndex] = useState<number | null>(null);
@@ -58,15 +62,22 @@ export function Chart({ name, points, at }: ChartProps): JSX.Element {
       setIndex(found);
       setPointed(found !== null);
     };
-    const drawn = drawChart(frame.current!, { points, axis, at }, { hover, click: (at) => showAt(points[at]!.time) });
+    const drawn = drawChart(
+      frame.current!,
+      { points, axis, at, stepMs },
+      { hover, click: (at) => showAt(points[at]!.record_time) },
+    );
     plot.current = drawn.plot;
     return drawn.end;
-  }, [points, axis, at]);
-  const left = isPointed ? (plot.current?.valToPos(Date.parse(point.time) / 1000, 'x') ?? 0) : 0;
+  }, [points, axis, at, stepMs]);
+  const leftOf = (index: number): number => plot.current?.valToPos(plot.current.data[0][index]!, 'x') ?? 0;
+  const left = isPointed ? leftOf(shown) : 0;
+  const isChange = stepMs !== null;
+  const amount = (of: string): JSX.Element => <Amount {...{ of }} unit signed={isChange} />;
   const isRight = left > (plot.current?.over.clientWidth ?? 0) / 2;
   const move = (to: number): void => {
     const reached = Math.max(0, Math.min(last, to));
-    plot.current?.setCursor({ left: plot.current.valToPos(Date.parse(points[reached]!.time) / 1000, 'x'), top: 0 });
+    plot.current?.setCursor({ left: leftOf(reached), top: 0 });
     setIndex(reached);
   };
   const targets: Readonly<Record<string, number>> = {
@@ -88,9 +99,9 @@ export function Chart({ name, points, at }: ChartProps): JSX.Element {
         aria-valuemin={0}
         aria-valuemax={last}
         aria-valuenow={shown}
-        aria-valuetext={`${showTime(point.time)} UTC: unlocked ${point.unlocked}, locked ${point.locked}, total ${point.total}`}
+        aria-valuetext={`${timesOf(point)} UTC: unlocked ${point.unlocked}, locked ${point.locked}, total ${point.total}`}
         onKeyDown={(event) => {
-          if (event.key === 'Enter') showAt(point.time);
+          if (event.key === 'Enter') showAt(point.record_time);
           const target = targets[event.key];
           if (target === undefined) return;
           event.preventDefault();
@@ -106,10 +117,11 @@ export function Chart({ name, points, at }: ChartProps): JSX.Element {
                 `${isRight ? frame.current!.clientWidth - left - axisWidth(plot.current) + 12 : left + axisWidth(plot.current) + 12}px`,
             }}
           >
-            <b>{showTime(point.time)}</b>
-            <Amount of={point.total} unit />
+            <b>{timesOf(point)}</b>
+            <Amount of={point.total} unit gain={isChange} />
             <span class="faint">
-              <span class="swatch locked" /> {percentOf(point.locked, point.total)} % locked
+              <span class="swatch locked" />{' '}
+              {isChange ? amount(point.locked) : `${percentOf(point.locked, point.total)} %`} locked
             </span>
           </div>
         )}
@@ -118,26 +130,53 @@ export function Chart({ name, points, at }: ChartProps): JSX.Element {
         <div>
           <dt class="hidden">Time</dt>
           <dd>
-            <Time of={point.time} />
+            {point.since !== undefined && (
+              <>
+                <Time of={point.since} /> –{' '}
+              </>
+            )}
+            <Time of={point.record_time} />
           </dd>
         </div>
-        <Figure name="Unlocked" swatch="unlocked" amount={point.unlocked} />
-        <Figure name="Locked" swatch="locked" amount={point.locked} />
-        <Figure name="Total" swatch="total" amount={point.total} />
+        <Figure name="Unlocked" swatch="unlocked">
+          {amount(point.unlocked)}
+        </Figure>
+        <Figure name="Locked" swatch="locked">
+          {amount(point.locked)}
+        </Figure>
+        <Figure name="Total" swatch={isChange ? undefined : 'total'}>
+          <Amount of={point.total} unit gain={isChange} />
+        </Figure>
       </dl>
-      <PointsTable name={name} points={points} />
+      <PointsTable name={name} points={points} columns={isChange ? CHANGES : COLUMNS} />
     </div>
   );
 }
 
+function timesOf({ since, record_time }: ChartPoint): string {
+  return `${since === undefined ? '' : `${showTime(since)} – `}${showTime(record_time)}`;
+}
+
 const COLUMNS: readonly Column<ChartPoint>[] = [
-  { name: 'Time', cell: ({ time }) => <Time of={time} /> },
+  { name: 'Time', cell: ({ record_time }) => <Time of={record_time} /> },
   amountColumn('Unlocked', ({ unlocked }) => unlocked),
   amountColumn('Locked', ({ locked }) => locked),
   amountColumn('Total', ({ total }) => total),
 ];
 
-function PointsTable({ name, points }: Pick<ChartProps, 'name' | 'points'>): JSX.Element {
+const CHANGES: readonly Column<ChartPoint>[] = [
+  { name: 'From', cell: ({ since }) => <Time of={since!} /> },
+  { name: 'To', cell: ({ record_time }) => <Time of={record_time} /> },
+  changeColumn('Unlocked change', ({ unlocked }) => unlocked),
+  changeColumn('Locked change', ({ locked }) => locked),
+  changeColumn('Change', ({ total }) => total, { gain: true }),
+];
+
+interface PointsProps extends Pick<ChartProps, 'name' | 'points'> {
+  readonly columns: readonly Column<ChartPoint>[];
+}
+
+function PointsTable({ name, points, columns }: PointsProps): JSX.Element {
   const [open, setOpen] = useState(false);
   return (
     <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
@@ -145,7 +184,7 @@ function PointsTable({ name, points }: Pick<ChartProps, 'name' | 'points'>): JSX
       {open && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by the keyboard
         <section class="scroll" tabIndex={0} aria-label={`${name} as a table`}>
-          <Table caption={name} rows={points} keyOf={({ time }) => time} columns={COLUMNS} />
+          <Table caption={name} rows={points} keyOf={({ record_time }) => record_time} columns={columns} />
         </section>
       )}
     </details>
@@ -174,18 +213,20 @@ interface Drawing extends Omit<ChartProps, 'name'> {
  */
 function drawChart(
   frame: HTMLElement,
-  { points, axis, at }: Drawing,
+  { points, axis, at, stepMs }: Drawing,
   listener: ChartListener,
 ): { readonly plot: uPlot; readonly end: () => void } {
-  const data: uPlot.AlignedData = [
-    points.map(({ time }) => Date.parse(time) / 1000),
-    points.map(({ total }) => pixels(total)),
-    points.map(({ locked }) => pixels(locked)),
-  ];
+  const seconds = points.map((_, index) => secondsOf(points, index, stepMs));
   const totals = points.map(({ total }) => unitsOf(total));
-  const largest = totals.reduce((a, b) => (a > b ? a : b));
-  const least = axis === 'zero' ? 0n : totals.reduce((a, b) => (a < b ? a : b));
-  const plot = new uPlot(options(frame, { ticks: ticksBetween(least, largest), axis, at }, listener), data, frame);
+  const [largest, least] = [totals.reduce((a, b) => (a > b ? a : b)), totals.reduce((a, b) => (a < b ? a : b))];
+  const heights = points.map(({ total }) => pixels(total));
+  const data: uPlot.AlignedData =
+    stepMs === null
+      ? [seconds, heights, points.map(({ locked }) => pixels(locked))]
+      : [seconds, heights.map((each) => (each < 0 ? null : each)), heights.map((each) => (each < 0 ? each : null))];
+  const withZero = stepMs !== null || axis === 'zero';
+  const ticks = ticksBetween(withZero && least > 0n ? 0n : least, withZero && largest < 0n ? 0n : largest);
+  const plot = new uPlot(options(frame, { ticks, axis, at, stepMs }, listener), data, frame);
   const sized = new ResizeObserver(() => plot.setSize({ width: frame.clientWidth, height: HEIGHT }));
   const redraw = (): void => plot.redraw(false);
   sized.observe(frame);
@@ -200,13 +241,23 @@ function drawChart(
   };
 }
 
-interface Look {
-  readonly ticks: readonly bigint[];
-  readonly axis: Axis;
-  readonly at: string | null;
+/** Where a point is; a bar is in the middle of its time, also one whose time has just begun. */
+function secondsOf(points: readonly ChartPoint[], index: number, stepMs: number | null): number {
+  const { record_time, since } = points[index]!;
+  if (stepMs === null) return Date.parse(record_time) / 1000;
+  const isLast = index === points.length - 1;
+  return (isLast ? Date.parse(since!) + stepMs / 2 : Date.parse(record_time) - stepMs / 2) / 1000;
 }
 
-function options(frame: HTMLElement, { ticks, axis, at }: Look, { hover, click }: ChartListener): uPlot.Options {
+interface Look extends Pick<Drawing, 'axis' | 'at' | 'stepMs'> {
+  readonly ticks: readonly bigint[];
+}
+
+function options(
+  frame: HTMLElement,
+  { ticks, axis, at, stepMs }: Look,
+  { hover, click }: ChartListener,
+): uPlot.Options {
   // A colour depends on the scheme, which only a property of an element resolves.
   const colourOf = (name: string): string => {
     frame.style.setProperty('outline-color', `var(--${name})`);
@@ -230,6 +281,17 @@ function options(frame: HTMLElement, { ticks, axis, at }: Look, { hover, click }
     // A balance holds until the next snapshot.
     paths: uPlot.paths.stepped!({ align: 1 }),
   });
+  const bars = (name: string): uPlot.Series => ({
+    fill: colour(name),
+    width: 0,
+    points: { show: false },
+    paths: uPlot.paths.bars!({ size: [0.8, 48] }),
+  });
+  const lineOrBars =
+    stepMs === null
+      ? [series('total', axis === 'zero'), { ...series('locked', true), show: axis === 'zero' }]
+      : [bars('good'), bars('bad')];
+  const half = (stepMs ?? 0) / 2_000;
   return {
     width: frame.clientWidth,
     height: HEIGHT,
@@ -237,8 +299,11 @@ function options(frame: HTMLElement, { ticks, axis, at }: Look, { hover, click }
     padding: [12, 24, 0, 0],
     legend: { show: false },
     cursor: { y: false, drag: { x: true, y: false, setScale: false } },
-    scales: { y: { range: [positions[0]!, positions.at(-1)!] } },
-    series: [{}, series('total', axis === 'zero'), { ...series('locked', true), show: axis === 'zero' }],
+    scales: {
+      x: stepMs === null ? {} : { range: (_, min, max) => [min - half, max + half] },
+      y: { range: [positions[0]!, positions.at(-1)!] },
+    },
+    series: [{}, ...lineOrBars],
     axes: [
       { ...common, space: 76, size: 42, values: (_, splits, _axis, _space, step) => timeTicks(splits, step) },
       {
