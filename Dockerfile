@@ -1,5 +1,5 @@
 # The program alone, as a user who is not root; views and users live in the volume /data.
-FROM node:24-slim AS build
+FROM node:24.21.0-slim AS build
 WORKDIR /build
 COPY package.json package-lock.json ./
 COPY client/package.json ./client/
@@ -7,20 +7,20 @@ COPY web/package.json ./web/
 # No install script is needed here: Node is there, and better-sqlite3 brings its binary inside the package.
 RUN npm ci --ignore-scripts
 COPY . .
-RUN npx tsc -p tsconfig.build.json && npx tsc -p demo && node web/build.ts && npm prune --omit=dev --ignore-scripts
+RUN npx tsc -p tsconfig.build.json && npx tsc -p demo && node web/build.ts
+# What npm would install of the package: its files, and the locked packages of production alone.
+RUN npm pack --ignore-scripts && mkdir /app && tar -xzf holdfast-*.tgz -C /app --strip-components=1 && cp package-lock.json /app
+RUN cd /app && npm ci --omit=dev --ignore-scripts --workspaces=false
 
-FROM node:24-slim
+FROM node:24.21.0-slim
 ENV NODE_ENV=production HOLDFAST_DATA=/data HOLDFAST_HOST=0.0.0.0
 # As in deploy/holdfast.service: memory that is not used is given back.
 ENV NODE_OPTIONS=--max-semi-space-size=16 MALLOC_ARENA_MAX=2
 WORKDIR /holdfast
-COPY --from=build /build/package.json ./
-COPY --from=build /build/node_modules ./node_modules
-COPY --from=build /build/flink ./flink
-COPY --from=build /build/schemas ./schemas
-COPY --from=build /build/dist ./dist
+COPY --from=build /app ./
 RUN install -d -o node -g node -m 0700 /data
-USER node
+# By its number, which Kubernetes knows not to be root's: node.
+USER 1000:1000
 VOLUME /data
 EXPOSE 8080
 # Asks at the port that the first process, the service, was given: by an option, by the environment or in its configuration file.

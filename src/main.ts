@@ -26,8 +26,9 @@ function stopSignal(): AbortSignal {
 
 if (Number(process.versions.node.split('.')[0]) < NODE_MAJOR_MIN) {
   process.stderr.write(
-    `holdfast: needs Node.js ${NODE_MAJOR_MIN} or later, and this is ${process.version}; ` +
-      'in a checkout run `npm ci && npm run build` and then `node_modules/.bin/node dist/main.js`\n',
+    `holdfast: needs Node.js ${NODE_MAJOR_MIN} or later, and this is ${process.version}.\n` +
+      `Install Node.js ${NODE_MAJOR_MIN}, or run it with the one that npm brings:\n` +
+      `  npx --package node@${NODE_MAJOR_MIN} --package holdfast holdfast\n`,
   );
   process.exitCode = 1;
 } else {

@@ -11,19 +11,6 @@ import { temporaryDirectory } from './support/program/temporary-directory.ts';
 
 const read = (name: string): string => readFileSync(join(import.meta.dirname, '..', name), 'utf8');
 
-it('gives the container settings that the program knows', () => {
-  const compose = [...read('docker-compose.yml').matchAll(/^ +(HOLDFAST_\w+): (.+)$/gm)];
-  const image = [...read('Dockerfile').matchAll(/(HOLDFAST_\w+)=(\S+)/g)];
-  const env = Object.fromEntries([...image, ...compose].map(([, name, value]) => [name!, value!]));
-  const { config, warnings } = settingsOf([], env);
-  expect(warnings).toEqual([]);
-  expect(config).toMatchObject({
-    dataDir: '/data',
-    host: '0.0.0.0',
-    kafka: { brokers: ['kafka:9092'], topic: 'updates' },
-  });
-});
-
 describe('the health check of the container', () => {
   /** As Docker reads it: lines that end in a backslash continue, and a list is JSON. */
   const instruction = read('Dockerfile')

@@ -85,6 +85,14 @@ export async function wholeParty(
 ): Promise<string> {
   if (terminal.stdout.isTTY !== true) return text;
   const migration = parseOption(options, 'migration', PARAMETERS.migration_id);
+  return (await partyBeginning(text, { ask, migration, name: '--owner' })) ?? text;
+}
+
+/** The party whose id alone begins so; null where no owner's does. Throws a Refusal where several do. */
+export async function partyBeginning(
+  text: string,
+  { ask, migration, name }: { readonly ask: AskTable; readonly migration: bigint | null; readonly name: string },
+): Promise<string | null> {
   const coin = { instrument_admin: null, instrument_id: null } as const;
   const query = { ...coin, migration_id: migration, record_time: null, prefix: text, limit: 2, after: null } as const;
   const found = await ask({ table: 'owners', query })(2, null).catch((error: unknown) => {
@@ -92,10 +100,10 @@ export async function wholeParty(
     throw error;
   });
   const parties = PARTIES.parse(found.rows).map(({ party_id }) => party_id);
-  const [first = text, second] = parties;
+  const [first = null, second] = parties;
   if (first === text || second === undefined) return first;
   throw new Refusal(
-    `--owner: given ${showGiven(text)}, which begins ${first} and ${second} at least, expected more of it`,
+    `${name}: given ${showGiven(text)}, which begins ${first} and ${second} at least, expected more of it`,
   );
 }
 
@@ -127,7 +135,8 @@ export function askService({ table, query }: NamedQuestion, service: RunningServ
     if (after !== null) url.searchParams.set('after', after);
     const answer = await answerOf(url, service);
     if (!schema.safeParse(answer).success) throw new Error(`${url}: expected the answer of a Holdfast of this version`);
-    const [rowsName] = Object.entries(answer as Row).find(([, field]) => Array.isArray(field))!;
+    const [rowsName] = Object.entries(answer as Row).find(([, field]) => Array.isArray(field)) ?? [null];
+    if (rowsName === null) return { head: {}, rowsName, rows: [answer as Row], fixed: false, about: [] };
     const { [rowsName]: rows, next_page_token: next, ...head } = answer as Row;
     const hasAccounts = (rows as readonly Row[]).some((row) => 'account_id' in row);
     const csvWithout = ['accounts', ...(hasAccounts ? [] : ['provider', 'account_id'])];

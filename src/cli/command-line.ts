@@ -53,6 +53,7 @@ const COMMANDS_BY_HEADING: Readonly<Record<string, Readonly<Record<string, LoadC
     fetch: async () => (await import('./fetch.ts')).fetchCommand,
     produce: async () => (await import('./produce.ts')).produceCommand,
     decode: async () => (await import('./decode-topic.ts')).decodeCommand,
+    mcp: async () => (await import('./mcp.ts')).mcpCommand,
     completion: async () => (await import('./completion.ts')).completionCommand,
     migrate: async () => (await import('./migrate-store.ts')).migrateCommand,
   },

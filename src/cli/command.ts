@@ -89,7 +89,7 @@ export function parseOption<Value>(
 }
 
 /** A date, or so long before now as `-7d`, as the time that it means; any other text as it is. */
-function timeText(text: string): string {
+export function timeText(text: string): string {
   const ago = text.startsWith('-') ? parseDuration(text.slice(1)) : null;
   if (ago !== null) return formatTime(BigInt(Date.now()) * 1000n - BigInt(ago));
   return /^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text;

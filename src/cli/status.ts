@@ -10,7 +10,7 @@ import { readVersion } from '../version.ts';
 import { commandOn } from '../views/dead-letter-advice.ts';
 import { openStoredStatus } from '../views/read/stored-status.ts';
 import { openViewsStore } from '../views/read/views-store.ts';
-import { addressOf, apiKeyOf, type CliCommand, EXIT, type ExitCode } from './command.ts';
+import { addressOf, apiKeyOf, type CliCommand, EXIT, type ExitCode, type Invocation } from './command.ts';
 import { type Fact, formatFacts, safeJson } from './terminal.ts';
 
 const ANSWER_MS_MAX = 10_000;
@@ -32,7 +32,7 @@ const STATUS = z.object({
   dead_letters: z.record(z.string(), z.number()).default({}),
 });
 
-interface Reading {
+export interface Reading {
   readonly readiness: z.infer<typeof READINESS>;
   readonly status: z.infer<typeof STATUS>;
   readonly atMs: number;
@@ -53,15 +53,12 @@ export const statusCommand: CliCommand = {
       .option('--check', 'exit with 3 where it is not ready')
       .option('--wait <D>', 'until it is ready, at most so long; then as --check')
       .option('--json', 'print JSON for programs: the answers of /readyz and /status'),
-  run: async ({ options, config, terminal }) => {
-    const { url } = options as { readonly url?: string };
+  run: async (invocation) => {
+    const { options, config, terminal } = invocation;
     if (options.json === true && options.watch === true)
       throw new Refusal('--json: given with --watch, expected one of them');
-    const name = url ?? config.dataDir;
-    const read =
-      url === undefined
-        ? () => readDirectory(config.dataDir)
-        : () => readService(addressOf('--url', url), apiKeyOf(terminal));
+    const name = String(options.url ?? config.dataDir);
+    const read = () => readStatus(invocation);
     const isWatched = options.watch === true;
     if (isWatched && (options.check === true || options.wait !== undefined))
       throw new Refusal('--watch: given with --check or --wait, expected one of them');
@@ -87,6 +84,12 @@ export const statusCommand: CliCommand = {
     }
   },
 };
+
+/** What `--url` or else the data directory says of itself. */
+export function readStatus({ options: { url }, config, terminal }: Invocation): Promise<Reading> {
+  if (url === undefined) return readDirectory(config.dataDir);
+  return readService(addressOf('--url', String(url)), apiKeyOf(terminal));
+}
 
 /** Asks again until it is ready or the time is over; a service that does not answer yet is not ready. */
 async function untilReady(

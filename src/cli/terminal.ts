@@ -15,10 +15,10 @@ export function safeText(text: string): string {
 }
 
 /** JSON, made safe for a terminal, with the same meaning. */
-export function safeJson(value: unknown): string {
+export function safeJson(value: unknown, indent = 2): string {
   const escaped = (character: string): string =>
     [...character.split('')].map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join('');
-  return `${JSON.stringify(value, null, 2).replace(UNSAFE_IN_JSON, escaped)}\n`;
+  return `${JSON.stringify(value, null, indent).replace(UNSAFE_IN_JSON, escaped)}\n`;
 }
 
 /** Bytes of a message, made safe for a terminal: UTF-8 as text, every other byte as `\xNN`. */
