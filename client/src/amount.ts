@@ -1,7 +1,4 @@
-/**
- * Amounts are decimal strings, in answers with ten decimals. Arithmetic on them uses whole units of 1e-10, as bigints: a number
- * holds no amount exactly.
- */
+/** Amounts are decimal strings. Arithmetic on them uses whole units of 1e-10, as bigints: no float is exact. */
 
 const DECIMALS = 10;
 const UNIT = 10n ** BigInt(DECIMALS);

@@ -56,18 +56,17 @@ async function* missedMovements(
 
 /** The migration and the record time with which the ids of events begin. */
 function positionOf(eventId: string): { readonly migrationId: number; readonly time: string } {
-  const [, migration, time] = /^(\d+) ([^ ]+)/.exec(eventId) ?? [];
+  const [, migration, time] = /^(\d{1,15}) ([^ ]+)/.exec(eventId) ?? [];
   if (time === undefined)
     throw new RangeError(`lastEventId: given ${JSON.stringify(eventId)}, expected the id of an event of Holdfast`);
   return { migrationId: Number(migration), time: decodeURIComponent(time) };
 }
 
 /** As the service writes it. */
-function movementId(movement: Schemas['MovementEvent']): string {
-  const { migration_id, record_time, update_id, party_id, provider, account_id, instrument_admin, instrument_id } =
-    movement;
-  const ofToken = instrument_id === undefined ? [] : [provider, account_id, instrument_admin, instrument_id];
-  const parts = [migration_id, record_time, update_id, party_id, ...ofToken];
+function movementId(of: Schemas['MovementEvent']): string {
+  const ofToken =
+    of.instrument_id === undefined ? [] : [of.provider, of.account_id, of.instrument_admin, of.instrument_id];
+  const parts = [of.migration_id, of.record_time, of.update_id, of.party_id, ...ofToken];
   return parts.map((part) => percentEncoded(String(part ?? ''))).join(' ');
 }
 

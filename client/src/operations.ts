@@ -9,11 +9,8 @@ type OperationOf<Path extends keyof paths> = paths[Path] extends { readonly post
     ? Operation
     : never;
 
-type Answered<Operation> = Operation extends {
-  responses: { 200: { content: { 'application/json': infer Answer } } };
-}
-  ? Answer
-  : never;
+type Json<Content> = Content extends { content: { 'application/json': infer Body } } ? Body : never;
+type Answered<Operation> = Operation extends { responses: { 200: infer Success } } ? Json<Success> : never;
 
 /** The operations with answers; the stream has events. */
 export type Path = { [P in keyof paths]: [Answered<OperationOf<P>>] extends [never] ? never : P }[keyof paths];
@@ -21,13 +18,10 @@ export type Path = { [P in keyof paths]: [Answered<OperationOf<P>>] extends [nev
 export type AnswerOf<P extends Path> = Answered<OperationOf<P>>;
 
 type OrNothing<Fields> = [NonNullable<Fields>] extends [never] ? unknown : NonNullable<Fields>;
+type BodyOf<Operation> = Operation extends { requestBody: infer Body } ? Json<Body> : never;
 type Given<Operation> = Operation extends { parameters: { path?: infer InPath; query?: infer InQuery } }
-  ? OrNothing<InPath> & OrNothing<InQuery> & BodyOf<Operation>
+  ? OrNothing<InPath> & OrNothing<InQuery> & OrNothing<BodyOf<Operation>>
   : never;
-type BodyOf<Operation> = Operation extends { requestBody: { content: { 'application/json': infer Body } } }
-  ? Body
-  : unknown;
-
 type Sent<Value> = Value extends readonly (infer Item)[] ? readonly Item[] : Value;
 
 /** Of the path, the query and the body, by name. What is undefined is not sent. */

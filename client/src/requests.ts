@@ -34,12 +34,12 @@ export function createRequests({ url: base, apiKey, fetch: send = fetch }: Clien
 
   /** Resolves with the head of an answer that has success. */
   async function open({ url, body }: HoldfastRequest<unknown>, { signal }: CallOptions): Promise<Response> {
-    const method = body
-      ? { method: 'POST', headers: postHeaders, body: JSON.stringify(body) }
-      : { headers: getHeaders };
-    const response = await send(url, { ...method, signal: signal ?? null }).catch((cause: unknown) => {
-      throw signal?.aborted ? cause : new HoldfastError(`No connection to Holdfast at ${root.origin}.`, { cause });
-    });
+    const posted = body && { method: 'POST', headers: postHeaders, body: JSON.stringify(body) };
+    const response = await send(url, { headers: getHeaders, ...posted, signal: signal ?? null }).catch(
+      (cause: unknown) => {
+        throw signal?.aborted ? cause : new HoldfastError(`No connection to Holdfast at ${root.origin}.`, { cause });
+      },
+    );
     if (!response.ok) throw await errorOf(response);
     return response;
   }
@@ -57,16 +57,13 @@ export function createRequests({ url: base, apiKey, fetch: send = fetch }: Clien
       });
       return parseJson(text) as Answer;
     },
-    /** The stream of events, whose parameters are in the body if there are many owners. */
-    streamRequest({ owners, ...others }: { readonly owners: readonly string[] } & Parameters): HoldfastRequest<never> {
+    streamRequest(owners: readonly string[], others: object): HoldfastRequest<never> {
       const path = '/holdfast/v1/stream';
       if (owners.length > QUERY_OWNERS_MAX) return { url: urlOf(root, path, {}), body: { owners, ...others } };
       return { url: urlOf(root, path, { owner: owners, ...others }) };
     },
   };
 }
-
-type Parameters = Readonly<Record<string, string | number | readonly string[] | undefined>>;
 
 /** Proxies take addresses of 8 KiB. */
 const QUERY_OWNERS_MAX = 20;
@@ -87,9 +84,12 @@ function urlOf(root: URL, path: string, parameters: object): string {
 
 /** Integers above 2^53 are given as their digits. */
 export function parseJson(text: string): unknown {
-  return JSON.parse(text, exactInteger);
-}
-
-function exactInteger(_name: string, value: unknown, context?: { readonly source?: string }): unknown {
-  return typeof value === 'number' && !Number.isSafeInteger(value) && Number.isInteger(value) ? context!.source : value;
+  try {
+    return JSON.parse(text, (_name, value: unknown, context?: { readonly source?: string }) =>
+      Number.isInteger(value) && !Number.isSafeInteger(value) ? context!.source : value,
+    );
+  } catch (cause) {
+    const given = JSON.stringify(text.slice(0, 100));
+    throw new HoldfastError(`The answer is not of Holdfast: given ${given}, expected JSON.`, { status: 200, cause });
+  }
 }

@@ -41,30 +41,23 @@ const SILENCE_MAX_MS = 45_000;
  */
 export async function* followStream(
   { open, streamRequest }: Requests,
-  {
-    owners = [],
-    events,
-    instrument,
-    lastEventId: begin,
-    signal,
-    onConnection,
-    silenceMaxMs = SILENCE_MAX_MS,
-  }: StreamOptions,
+  options: StreamOptions,
 ): AsyncGenerator<StreamEvent, void, undefined> {
-  const retry = createRetry({ signal, onConnection });
-  let lastEventId = begin;
+  const { owners = [], events, instrument, signal, silenceMaxMs = SILENCE_MAX_MS } = options;
+  const retry = createRetry(options);
+  let { lastEventId } = options;
   while (!signal?.aborted) {
     const connection = new AbortController();
     const end = (): void => connection.abort();
     signal?.addEventListener('abort', end);
     const within = <Step>(step: Promise<Step>): Promise<Step> => {
-      const silent = new HoldfastError(`Nothing came from Holdfast for ${silenceMaxMs} ms.`);
-      const timer = setTimeout(() => connection.abort(silent), silenceMaxMs);
+      const silent = (): HoldfastError => new HoldfastError(`Nothing came from Holdfast for ${silenceMaxMs} ms.`);
+      const timer = setTimeout(() => connection.abort(silent()), silenceMaxMs);
       return step.finally(() => clearTimeout(timer));
     };
     let isLive = false;
     try {
-      const request = streamRequest({ owners, events, ...instrument, last_event_id: lastEventId });
+      const request = streamRequest(owners, { events, ...instrument, last_event_id: lastEventId });
       const response = await within(open(request, { signal: connection.signal }));
       for await (const event of eventsOf(response.body!.getReader(), within)) {
         if (!isLive) retry.succeeded();
@@ -102,6 +95,6 @@ async function* eventsOf(
 /** An event as the service writes it: each field once, on a line. */
 function parseEvent(block: string): StreamEvent {
   const fields = new Map(block.split('\n').map((line) => line.split(/: (.*)/s, 2) as [string, string]));
-  const data = parseJson(fields.get('data')!);
+  const data = parseJson(fields.get('data') ?? block);
   return { event: fields.get('event'), id: fields.get('id') ?? null, data } as StreamEvent;
 }

@@ -5,11 +5,11 @@ import { expect, it } from 'vitest';
 import {
   createClient,
   type FollowedMovement,
-  type HoldfastError,
   type MovementsOptions,
   type StreamEvent,
   type StreamOptions,
 } from '../../client/src/index.ts';
+import { collect } from '../support/http/collected.ts';
 import { openStream } from '../support/http/event-stream.ts';
 import { type Service, startService } from '../support/http/service.ts';
 import { parseLedger, partyOf } from '../support/ledger/parse-ledger.ts';
@@ -32,24 +32,6 @@ async function serve(text: string, { at = 'data', port = 0, more = [] as readonl
   return service;
 }
 
-/** Keeps all that an iteration gives, and what its connections were. */
-function collect<Item>(follow: (options: StreamOptions) => AsyncIterable<Item>) {
-  const stop = new AbortController();
-  const items: Item[] = [];
-  const lost: (HoldfastError | null)[] = [];
-  const options = { signal: stop.signal, onConnection: (error: HoldfastError | null) => void lost.push(error) };
-  const ended = (async () => {
-    for await (const item of follow(options)) items.push(item);
-  })();
-  // A test that expects a failure awaits it.
-  ended.catch(() => {});
-  const dispose = async (): Promise<void> => {
-    stop.abort();
-    await ended.catch(() => {});
-  };
-  return { items, lost, ended, stop, [Symbol.asyncDispose]: dispose };
-}
-
 const movementsOf = (url: string, options: MovementsOptions) =>
   collect<FollowedMovement>((more) => createClient({ url }).movements({ ...options, ...more }));
 const eventsOf = (url: string, options: StreamOptions = {}) =>
@@ -66,14 +48,14 @@ it('movements come once each, over services that are killed and started again', 
   );
   await using followed = movementsOf(`http://127.0.0.1:${port}`, { owners: [ALICE, BOB], lastEventId: BEFORE });
   // There is no service yet.
-  await expect.poll(() => followed.lost.at(-1)?.status).toBe(null);
+  await expect.poll(() => followed.connections.at(-1)?.status).toBe(null);
   for (const count of [20, 40, 60]) {
     await using service = await serve(['00:01 =a : +a bob 1', ...updates.slice(0, count)].join('\n'), { port });
     await expect.poll(() => followed.items.length).toBe(count);
-    expect(followed.lost.at(-1)).toBeNull();
+    expect(followed.connections.at(-1)).toBeNull();
     service.program.kill('SIGKILL');
     await service.program.ended;
-    await expect.poll(() => followed.lost.at(-1)?.isTemporary).toBe(true);
+    await expect.poll(() => followed.connections.at(-1)?.isTemporary).toBe(true);
   }
   expect(followed.items.map(short)).toEqual(updates.map((_, i) => `alice u${i} 1`));
   expect(followed.items.every(({ id, lastEventId }) => id === lastEventId)).toBe(true);
@@ -189,7 +171,7 @@ it('a connection on which nothing comes any more is replaced', async () => {
   // As where a network drops what a connection sends.
   for (const socket of sockets) socket.unpipe();
   await expect
-    .poll(() => followed.lost.map((error) => error?.message))
+    .poll(() => followed.connections.map((error) => error?.message))
     .toContain('Nothing came from Holdfast for 1000 ms.');
   const statuses = followed.items.filter(({ event }) => event === 'status').length;
   await expect.poll(() => followed.items.filter(({ event }) => event === 'status').length).toBeGreaterThan(statuses);
@@ -203,7 +185,9 @@ it('too many streams of one address are waited for, and a wrong request fails at
   using opened = new DisposableStack();
   for (let i = 0; i < 20; i++) opened.use(await openStream(service.url));
   await using waiting = eventsOf(service.url);
-  await expect.poll(() => waiting.lost[0]).toMatchObject({ status: 503, retryAfterMs: 10_000, isTemporary: true });
+  await expect
+    .poll(() => waiting.connections[0])
+    .toMatchObject({ status: 503, retryAfterMs: 10_000, isTemporary: true });
   await using wrong = eventsOf(service.url, { owners: ['no party'] });
   await expect(wrong.ended).rejects.toMatchObject({ status: 400, code: 'invalid', isTemporary: false });
 });

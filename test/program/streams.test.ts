@@ -1,5 +1,7 @@
 import { open } from 'node:fs/promises';
 import { expect, it } from 'vitest';
+import { createClient, type StreamEvent } from '../../client/src/index.ts';
+import { collect } from '../support/http/collected.ts';
 import { type EventStream, openStream, withoutStatus } from '../support/http/event-stream.ts';
 import { type Service, startService } from '../support/http/service.ts';
 import { eventLogs, withEventLogs } from '../support/ledger/event-log.ts';
@@ -92,21 +94,20 @@ it('a client resumes over a restart of the service, whether that was stopped or 
     '00:41 =e : -a\n01:01 =f :',
   ];
   const files = texts.map((_, i) => directory.writeLines(`${i}.ndjson`, texts.slice(0, i + 1).flatMap(lines)));
-  const sent: string[] = [];
-  let lastEventId: string | undefined;
+  const sent: StreamEvent[] = [];
+  const lastIdOf = (events: readonly StreamEvent[]) => events.findLast(({ id }) => id !== null)?.id ?? undefined;
   for (const [i, file] of files.entries()) {
     await using service = await startService(['--data', data, '--file', file]);
     await service.until('/readyz', (status) => status === 200);
+    const resumed = { owners: [ALICE], lastEventId: lastIdOf(sent) };
+    await using stream = collect((options) => createClient(service).stream({ ...resumed, ...options }));
     const newest = `0 2025-02-12T0${['0:10', '0:30', '1:00'][i]}:00Z`;
-    using stream = await openStream(await urlOf(service), { owners: [ALICE], ...(lastEventId && { lastEventId }) });
-    await stream.until(() => stream.events.at(-1)?.id?.startsWith(newest) === true);
-    sent.push(...withoutStatus(stream));
-    lastEventId = newest;
+    await expect.poll(() => lastIdOf(stream.items)).toMatch(newest);
+    sent.push(...stream.items);
     service.program.kill(i === 0 ? 'SIGKILL' : 'SIGTERM');
-    await stream.ended;
     await service.program.ended;
   }
-  expect(sent).toEqual([
+  expect(withoutStatus({ events: sent.map(({ event, data }) => ({ name: event, data })) })).toEqual([
     'snapshot 0 00:10',
     'snapshot 0 00:20',
     'owner alice 00:30',

@@ -1,5 +1,6 @@
 import { type Logger, pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Client, createClient } from '../../client/src/index.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { type Service, startService } from '../../src/service/start-service.ts';
 import { openStream } from '../support/http/event-stream.ts';
@@ -24,6 +25,7 @@ const LEDGER = `00:01 : +c alice 9 ; +k bob 1 ; +t alice 5 USDC@registry by bob 
   00:31 :`;
 
 let service: Service;
+let client: Client;
 const data = folder.at('data');
 const coins = folder.at('coins');
 
@@ -44,6 +46,7 @@ beforeAll(async () => {
   const scan = linesOf(parseLedger('00:01 : +c alice 9\n00:21 :'), 'scan');
   await replayInto(coins, [folder.writeLines('coins.ndjson', scan)], { tokens: 'off' });
   service = await serve(data);
+  client = createClient(service);
 });
 afterAll(async () => {
   await service?.[Symbol.asyncDispose]();
@@ -54,35 +57,16 @@ async function ask(path: string, given: Readonly<Record<string, string>> = {}): 
   return fetch(`${service.url}/holdfast/v1/${path}?${new URLSearchParams(given)}`);
 }
 
-interface Answer extends Readonly<Record<'owners' | 'instruments' | 'changes' | 'periods' | 'unreadable', unknown>> {
-  readonly movements: readonly { readonly party_id: string | null; readonly update_id: string }[];
-  readonly next_page_token: string;
-}
-
-async function bodyOf(path: string, given: Readonly<Record<string, string>> = {}): Promise<Answer> {
-  const response = await ask(path, given);
-  const body = await response.json();
-  expect(response.status, JSON.stringify(body)).toBe(200);
-  return body as Answer;
-}
-
 const own = (table: string, party = ALICE): string => `owners/${encodeURIComponent(party)}/${table}`;
-const post = (path: string, body: object): Promise<Response> =>
-  fetch(`${service.url}/holdfast/v1/${path}`, {
-    method: 'POST',
-    body: JSON.stringify(body),
-    headers: { 'content-type': 'application/json' },
-  });
-
 describe('the answers of a token', () => {
   test('name all instruments and what an owner has of them', async () => {
-    const { instruments } = await bodyOf('instruments');
+    const { instruments } = await client.call('/holdfast/v1/instruments', {});
     expect(instruments).toMatchObject([
       { admin: DSO, id: 'Amulet', total: '10.0000000000', owners: 2, contracts: 2, scope: 'followed' },
       { admin: REGISTRY, id: 'EURC', total: '2.0000000000', owners: 1, contracts: 1, scope: 'followed' },
       { admin: REGISTRY, id: 'USDC', unlocked: '9.0000000000', locked: '4.0000000000', owners: 2, contracts: 4 },
     ]);
-    const owned = await bodyOf(own('instruments'));
+    const owned = await client.call('/holdfast/v1/owners/{party}/instruments', { party: ALICE });
     expect(owned.instruments).toMatchObject([
       { id: 'Amulet', accounts: [{ provider: null, id: '' }] },
       {
@@ -96,49 +80,55 @@ describe('the answers of a token', () => {
         accounts_total: 2,
       },
     ]);
-    expect(await bodyOf(own('instruments', 'nobody::1220'))).toMatchObject({ instruments: [], next_page_token: null });
+    expect(await client.call('/holdfast/v1/owners/{party}/instruments', { party: 'nobody::1220' })).toMatchObject({
+      instruments: [],
+      next_page_token: null,
+    });
     const csv = readCsv(await (await ask(own('instruments'), { format: 'csv' })).text());
     expect(csv.header).not.toContain('accounts');
   });
 
   test('tell a move between accounts of one party by its movements alone', async () => {
-    const { changes } = await bodyOf(own('changes'), USDC);
+    const ofAlice = { party: ALICE, ...USDC };
+    const { changes } = await client.call('/holdfast/v1/owners/{party}/changes', ofAlice);
     expect(changes).toMatchObject([{ record_time: '2025-02-12T00:10:00Z', total: '8.0000000000' }]);
-    const { movements } = await bodyOf(own('movements'), { ...USDC, limit: '1' });
-    const paged: object[] = [...movements];
-    let page = await bodyOf(own('movements'), { ...USDC, limit: '1' });
-    while (page.next_page_token !== null) {
-      page = await bodyOf(own('movements'), { limit: '1', after: page.next_page_token });
-      paged.push(...page.movements);
-    }
+    const paged: object[] = [];
+    for await (const { movements } of client.pages('/holdfast/v1/owners/{party}/movements', { ...ofAlice, limit: 1 }))
+      paged.push(...movements);
     expect(paged).toMatchObject([
       { provider: null, account_id: '', kind: 'in', change_total: '2.0000000000', total: '5.0000000000' },
       { provider: BOB, account_id: 'savings', change_total: '-2.0000000000', total: '3.0000000000' },
       { provider: BOB, account_id: 'savings', change_total: '5.0000000000', minted: null },
       { provider: null, account_id: '', change_total: '3.0000000000', others: [{ provider: BOB }, { party_id: null }] },
     ]);
-    const all = (await bodyOf('movements', USDC)).movements;
+    const all = (await client.call('/holdfast/v1/movements', USDC)).movements;
     expect(all.map(({ party_id }) => party_id)).toEqual([ALICE, ALICE, BOB, ALICE, ALICE, null]);
     const csv = readCsv(await (await ask(own('movements'), { ...USDC, format: 'csv' })).text());
     expect(csv.rows[1]).toMatchObject({ provider: BOB, account_id: 'savings' });
   });
 
   test('are those of locks, balances, statements and owners', async () => {
-    expect(await bodyOf(own('locks', BOB), USDC)).toMatchObject({
+    expect(await client.call('/holdfast/v1/owners/{party}/locks', { party: BOB, ...USDC })).toMatchObject({
       unlocking: { '1d': '4.0000000000' },
       locks: [{ amount: '4.0000000000', expires_at: '2025-02-12T01:00:00Z', holders: [], context: null }],
     });
     const body = { at: ['2025-02-12T00:11:00Z'], owners: [ALICE, BOB], ...USDC };
-    expect(await (await post('balances', body)).json()).toMatchObject({
+    expect(await client.call('/holdfast/v1/balances', body)).toMatchObject({
       balances: [{ total: '8.0000000000' }, { locked: '4.0000000000' }],
     });
-    const { periods } = await bodyOf(own('statement'), { ...USDC, every: 'all' });
+    const { periods } = await client.call('/holdfast/v1/owners/{party}/statement', {
+      party: ALICE,
+      ...USDC,
+      every: 'all',
+    });
     expect(periods).toMatchObject([{ received: '10.0000000000', sent: '2.0000000000', closing: '8.0000000000' }]);
-    expect((await bodyOf('top', USDC)).owners).toMatchObject([
+    expect((await client.call('/holdfast/v1/top', USDC)).owners).toMatchObject([
       { party_id: ALICE, share: '0.6153846154' },
       { party_id: BOB, share: '0.3076923077' },
     ]);
-    expect((await bodyOf('unreadable')).unreadable).toMatchObject([{ stakeholders: [BOB, REGISTRY].sort() }]);
+    expect((await client.call('/holdfast/v1/unreadable', {})).unreadable).toMatchObject([
+      { stakeholders: [BOB, REGISTRY].sort() },
+    ]);
     const status = await (await fetch(`${service.url}/status`)).json();
     expect(status).toMatchObject({ tokens: 'on', holdings_unreadable: 1, view_differs: 0 });
   });
@@ -161,13 +151,15 @@ describe('the coin', () => {
   );
 
   test('has pages that no token continues, nor those of a token it', async () => {
-    const { next_page_token: ofToken } = await bodyOf('owners', { ...USDC, limit: '1' });
-    expect((await bodyOf('owners', { after: ofToken })).owners).toMatchObject([{ party_id: BOB }]);
-    const other = await ask('owners', { after: ofToken, ...USDC, instrument_id: 'EURC' });
+    const { next_page_token: ofToken } = await client.call('/holdfast/v1/owners', { ...USDC, limit: 1 });
+    expect((await client.call('/holdfast/v1/owners', { after: ofToken! })).owners).toMatchObject([{ party_id: BOB }]);
+    const other = await ask('owners', { after: ofToken!, ...USDC, instrument_id: 'EURC' });
     expect([other.status, await other.text()]).toEqual([400, expect.stringContaining('instrument_id: given')]);
-    const { next_page_token: ofCoin } = await bodyOf('owners', { limit: '1' });
-    expect((await bodyOf('owners', { after: ofCoin, ...COIN })).owners).toMatchObject([{ party_id: BOB }]);
-    const token = await ask('owners', { after: ofCoin, ...USDC });
+    const { next_page_token: ofCoin } = await client.call('/holdfast/v1/owners', { limit: 1 });
+    expect((await client.call('/holdfast/v1/owners', { after: ofCoin!, ...COIN })).owners).toMatchObject([
+      { party_id: BOB },
+    ]);
+    const token = await ask('owners', { after: ofCoin!, ...USDC });
     expect([token.status, await token.text()]).toEqual([
       400,
       expect.stringContaining('expected nothing, as for the page'),
@@ -189,7 +181,7 @@ test('a coin whose views name another amount counts by its arguments, and is sai
       view_differs: 2,
     });
   expect(log.filter((line) => line.includes('view_differs'))).toHaveLength(1);
-  const { owners } = (await (await fetch(`${differing.url}/holdfast/v1/top`)).json()) as Answer;
+  const { owners } = await createClient(differing).call('/holdfast/v1/top', {});
   expect(owners).toMatchObject([{ total: '9.0000000000' }, { total: '1.0000000000' }]);
 });
 
@@ -218,11 +210,9 @@ describe('a wrong name', () => {
   });
 
   test('is cut in what is said of it', async () => {
-    const given = { ...UNKNOWN, migration_id: '0', record_time: '2025-02-12T00:10:00Z' };
-    const response = await ask('owners', given);
-    expect(await response.json()).toEqual({
-      error: `No instrument ${'x'.repeat(100)}... of ${REGISTRY} in migration 0`,
-    });
+    const given = { ...UNKNOWN, migration_id: 0, record_time: '2025-02-12T00:10:00Z' };
+    const message = `No instrument ${'x'.repeat(100)}... of ${REGISTRY} in migration 0`;
+    await expect(client.call('/holdfast/v1/owners', given)).rejects.toMatchObject({ message, code: 'missing' });
   });
 
   test('is that of every token where there are none', async () => {
@@ -249,7 +239,8 @@ describe('a stream', () => {
     const body = { owners: [ALICE], events: 'movements', last_event_id: '0 2025-02-12T00:00:00Z', ...USDC };
     const first = await openStream(service.url, { body: { ...body, last_event_id: null } });
     await first.until(() => first.events.some(({ name }) => name === 'snapshot'));
-    const update = (await bodyOf(own('movements'), USDC)).movements[0]!;
+    const update = (await client.call('/holdfast/v1/owners/{party}/movements', { party: ALICE, ...USDC }))
+      .movements[0]!;
     const parts = ['0', '2025-02-12T00:12:00Z', update.update_id, ALICE, '', '', REGISTRY, 'USDC'];
     const id = parts.map(encodeURIComponent).join(' ');
     using resumed = await openStream(service.url, { body: { ...body, last_event_id: id } });
@@ -289,7 +280,7 @@ describe('the command line', () => {
     ['instruments', ['--owner', ALICE], own('instruments'), {}],
   ])('holdfast %s %s prints what HTTP answers', async (command, options, path, given) => {
     const line = [command, ...options, ...(command === 'instruments' ? [] : token)];
-    const json = JSON.stringify(await bodyOf(path, given));
+    const json = await (await ask(path, given)).text();
     const csv = await (await ask(path, { ...given, format: 'csv' })).text();
     const ofService = ['movements', 'statement', 'locks', 'instruments'].includes(command);
     for (const where of [['--data', data], ...(ofService ? [['--url', service.url]] : [])]) {

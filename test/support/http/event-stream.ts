@@ -106,8 +106,12 @@ function parseEvent(block: string): StreamEvent {
   return { name: fields.get('event')!, id: fields.get('id') ?? null, data };
 }
 
+interface SentEvents {
+  readonly events: readonly Pick<StreamEvent, 'name' | 'data'>[];
+}
+
 /** What happened in a stream, in short: `status reading`, `owner alice 00:10`, `movement alice u1 +2`, `snapshot 0 00:20 skipped true`. */
-export function shortEvents(stream: EventStream): string[] {
+export function shortEvents(stream: SentEvents): string[] {
   return stream.events.map(({ name, data }) => {
     const time = String(data.record_time).slice(11, -1).replace(/:00$/, '');
     if (name === 'status') return `status ${data.phase}`;
@@ -118,6 +122,6 @@ export function shortEvents(stream: EventStream): string[] {
   });
 }
 
-export function withoutStatus(stream: EventStream): string[] {
+export function withoutStatus(stream: SentEvents): string[] {
   return shortEvents(stream).filter((each) => !each.startsWith('status'));
 }
