@@ -100,11 +100,9 @@ async function migrationsOf(data: string): Promise<number[]> {
 }
 
 /** All of a migration, day by day. */
-function factsIn<Fact>({ from, to, dayAt }: ExportedMigration<Fact>): Fact[] {
-  const facts: Fact[] = [];
+function* eachFact<Fact>({ from, to, dayAt }: ExportedMigration<Fact>): Generator<Fact> {
   for (let day = Math.floor(from / DAY_US) * DAY_US; day <= to; day += DAY_US)
-    for (const some of dayAt(day)?.read() ?? []) facts.push(...some);
-  return facts;
+    for (const facts of dayAt(day)?.read() ?? []) yield* facts;
 }
 
 describe.each(Object.keys(LEDGERS))('an export of the ledger: %s', async (name) => {
@@ -127,7 +125,10 @@ describe.each(Object.keys(LEDGERS))('an export of the ledger: %s', async (name) 
     const factsOf = (limits: Parameters<typeof openExport>[1]): unknown[] => {
       using reader = openExport(data, limits);
       const { movements, totals } = reader.migrations;
-      return [...movements.map(factsIn).flatMap((found) => found.map(movementEvent)), ...totals.flatMap(factsIn)];
+      return [
+        ...movements.flatMap((migration) => [...eachFact(migration)].map(movementEvent)),
+        ...totals.flatMap((migration) => [...eachFact(migration)]),
+      ];
     };
     const wanted = factsOf({});
     expect(wanted.length).toBeGreaterThan(15);
@@ -269,6 +270,29 @@ describe('an export that is killed', () => {
     for (const [path, bytes] of parts) expect(bytes === wanted[path], path).toBe(true);
     expect(await runProgram([...args, cut])).toMatchObject({ code: 0 });
     expect(filesBelow(cut)).toEqual(wanted);
+  });
+
+  it('or read while more is written has the rows of the moment at which it began', async () => {
+    const live = folder.at('live');
+    await replayInto(live, [folder.writeLines('first.ndjson', lines.slice(0, lines.length / 2))], SMALL_EPOCHS);
+    const eventsIn = (reader: ReturnType<typeof openExport>): Generator<Row>[] =>
+      reader.migrations.movements.map(function* (migration) {
+        for (const fact of eachFact(migration)) yield movementEvent(fact);
+      });
+    using before = openExport(live);
+    const wanted = eventsIn(before).flatMap((events) => [...events]);
+    using reader = openExport(live, { rowsAtOnce: 2, balancesMax: 2 });
+    const found: Row[] = [];
+    for (const events of eventsIn(reader))
+      for (const event of events) {
+        found.push(event);
+        // In the open interval, too.
+        if (found.length === wanted.length - 5)
+          await replayInto(live, [folder.writeLines('growing.ndjson', lines)], SMALL_EPOCHS);
+      }
+    expect(found).toEqual(wanted);
+    using after = openExport(live);
+    expect(eventsIn(after).flatMap((events) => [...events]).length).toBeGreaterThan(wanted.length + 50);
   });
 
   it('or comes before the end of a day writes that day again, and no other', async () => {
