@@ -12,6 +12,7 @@ import { DAY_US } from '../holdings/statement.ts';
 import { PARAMETERS } from '../holdings/table-question.ts';
 import { csvText, LISTED_COLUMNS, ownerEvent, type Row, snapshotEvent } from '../holdings/table-rows.ts';
 import { formatTime, parseRequestTime } from '../ledger/time.ts';
+import { requireUsable } from '../named-file.ts';
 import { Refusal } from '../refusal.ts';
 import { type ExportedFacts, openExport } from '../views/read/export-reader.ts';
 import { type CliCommand, type Invocation, parseOption } from './command.ts';
@@ -76,6 +77,7 @@ async function exportTable<Name extends keyof ExportedFacts>(
   const dayOf = (time: number): number => Math.floor(time / DAY_US) * DAY_US;
   const first = dayOf(Math.max(Number(from ?? 0), Math.min(...migrations.map((each) => each.from))));
   const last = dayOf(Math.min(Number(to ?? Number.MAX_SAFE_INTEGER), Math.max(...migrations.map((each) => each.to))));
+  requireUsable('--output', `${target} cannot be made`, () => mkdirSync(target, { recursive: true }));
   const stop = stopSignal();
   using progress = createProgress({ doing: 'exporting', stderr, logger });
   const done = { days: 0, kept: 0, rows: 0 };

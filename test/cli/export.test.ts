@@ -216,9 +216,13 @@ describe('an exported file', () => {
     });
   });
 
-  it('is not written without a snapshot', async () => {
+  it('is not written without a snapshot, or where no folder can be', async () => {
     await replayInto(folder.at('empty'), [folder.writeLines('nothing.ndjson', [])]);
     expect(await write(folder.at('empty'), 'totals', folder.at('none'))).toMatchObject({ code: 4 });
+    expect(await write(folder.at('wide'), 'totals', '/dev/null/none')).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^holdfast: --output: \/dev\/null\/none\/totals cannot be made/),
+    });
     expect(await write(folder.at('missing'), 'totals', folder.at('none'))).toMatchObject({ code: 2 });
   });
 });
