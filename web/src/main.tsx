@@ -3,7 +3,7 @@ import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { type Address, AddressContext, linkTo, pageLink, useLocation } from './data/address.ts';
 import { type Shown, type Snapshots, type Status, snapshotsRequest, statusRequest } from './data/api.ts';
 import { useAnswer, useNow } from './data/hooks.ts';
-import { instrumentNamesRequest, LabelsContext, labelsRequest, UnitContext } from './data/labels.ts';
+import { COIN, instrumentNamesRequest, LabelsContext, labelsRequest, UnitContext } from './data/labels.ts';
 import { startLooks } from './data/remembered.ts';
 import { useLive } from './data/stream.ts';
 import { durationMs, isInstant, showTime } from './data/time.ts';
@@ -21,8 +21,6 @@ import { isParty } from './parts/values.tsx';
 
 /** Polling of /status while the service is not ready. */
 const STATUS_INTERVAL_MS = 5_000;
-/** The id of the coin, whose admin is the DSO. */
-const COIN = 'Amulet';
 
 function App(): JSX.Element {
   const address = useLocation();
@@ -97,7 +95,8 @@ function App(): JSX.Element {
           No snapshot at or before {showTime(at)} UTC. <a href={pageLink(path, { at: undefined })}>Show the newest</a>.
         </section>
       );
-    if (party !== null) return <OwnerPage key={party} party={party} here={here} live={live} />;
+    if (party !== null)
+      return <OwnerPage key={party} {...{ party, here, live }} hasTokens={status.answer?.tokens === 'on'} />;
     if (path === 'owners')
       return (
         <div class="grid">

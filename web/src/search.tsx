@@ -3,7 +3,7 @@ import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { goTo, ownerLink, pageLink, tokenLink, updateLink } from './data/address.ts';
 import { type FoundById, foundRequest, instrumentsRequest, type Status, topRequest } from './data/api.ts';
 import { useAnswer } from './data/hooks.ts';
-import { instrumentNamesRequest, labelled, useLabels } from './data/labels.ts';
+import { INSTRUMENTS_MAX, instrumentNamesRequest, labelled, useLabels } from './data/labels.ts';
 import { remember, remembered } from './data/remembered.ts';
 import { parseMoment, showTime } from './data/time.ts';
 import { holderLink, type Now } from './pages/update.tsx';
@@ -40,7 +40,6 @@ interface Props {
 
 /** Of updates and contracts, which are looked for whole; as an event id names an update, too. */
 const ID = /^#?((?:[0-9a-f]{2}){8,})(?::\d+)?$/;
-const INSTRUMENTS_MAX = 1000;
 
 /**
  * Finds owners by any part of their ids or labels, the largest first, instruments by any part of their ids or names, updates and

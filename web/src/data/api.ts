@@ -15,6 +15,7 @@ export type Snapshot = Snapshots['snapshots'][number];
 export type Changes = AnswerOf<'/holdfast/v1/owners/{party}/changes'>;
 export type Top = AnswerOf<'/holdfast/v1/top'>;
 export type Movements = AnswerOf<'/holdfast/v1/owners/{party}/movements'>;
+export type OwnerInstruments = AnswerOf<'/holdfast/v1/owners/{party}/instruments'>;
 export type Instruments = AnswerOf<'/holdfast/v1/instruments'>;
 /** A row of a table's answer. */
 export type AnswerRow<Rows extends readonly unknown[]> = Rows[number];
@@ -70,6 +71,7 @@ export const statusRequest: ApiRequest<Status> = { url: linkTo('status') };
 export const snapshotsRequest = table('/holdfast/v1/snapshots');
 export const topRequest = table('/holdfast/v1/top');
 export const historyRequest = ownerTable('/holdfast/v1/owners/{party}/history');
+export const ownerInstrumentsRequest = ownerTable('/holdfast/v1/owners/{party}/instruments');
 export const instrumentsRequest = table('/holdfast/v1/instruments');
 export const changesRequest = ownerTable('/holdfast/v1/owners/{party}/changes');
 export const movementsRequest = ownerTable('/holdfast/v1/owners/{party}/movements');
