@@ -14,6 +14,7 @@ import { OwnerPage } from './pages/owner.tsx';
 import { SnapshotPage } from './pages/snapshot.tsx';
 import { SnapshotsPage } from './pages/snapshots.tsx';
 import { TokensPage } from './pages/tokens.tsx';
+import { UpdatePage } from './pages/update.tsx';
 import { Answered } from './parts/card.tsx';
 import { Banner } from './parts/state.tsx';
 import { isParty } from './parts/values.tsx';
@@ -74,6 +75,9 @@ function App(): JSX.Element {
     const [, ofMigration, time] = /^snapshots\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
     if (time !== undefined)
       return <SnapshotPage key={path} migration={ofMigration!} time={decoded(time)} live={live} />;
+    const update = /^updates\/(.+)$/.exec(path)?.[1];
+    if (update !== undefined)
+      return <UpdatePage key={path} id={decoded(update)} now={{ migration: here.migration, dso: dso ?? null }} />;
     if (party !== null && !isParty(party)) return <NotAParty text={party} />;
     if (!['', 'owners', 'snapshots', 'tokens'].includes(path) && party === null) return <NotFound path={path} />;
     if (isWrong || (at !== null && past.error !== null))
@@ -166,7 +170,9 @@ const CARD_TITLES: Readonly<Record<string, readonly string[]>> = {
 
 function titleOf({ path }: Pick<Address, 'path'>, party: string | null): string {
   if (party !== null) return `Owner ${party}`;
-  return TITLES[path] ?? (path.startsWith('snapshots/') ? 'Snapshot' : 'Not found');
+  return (
+    TITLES[path] ?? (path.startsWith('snapshots/') ? 'Snapshot' : path.startsWith('updates/') ? 'Update' : 'Not found')
+  );
 }
 
 /** Of the cards that a page begins with. */

@@ -34,6 +34,11 @@ it('shows the instruments, the holders of the one chosen, and what an owner of i
   const page = await browser.newPage();
   const watched = watchPage(page, service.url);
   await page.goto(`${service.url}/`);
+  await page.keyboard.press('/');
+  await page.keyboard.type('Dollar');
+  await page.getByRole('option', { name: 'USDC USDCx · US dollar coin' }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('table', { name: 'The largest holders of this instrument' }).waitFor();
   await page.getByRole('link', { name: 'Tokens' }).click();
   const instruments = page.getByRole('table', { name: 'The coin and the tokens' });
   await instruments.getByRole('link', { name: 'USDC' }).waitFor();

@@ -20,6 +20,7 @@ export type Instruments = AnswerOf<'/holdfast/v1/instruments'>;
 export type AnswerRow<Rows extends readonly unknown[]> = Rows[number];
 export type Locks = AnswerOf<'/holdfast/v1/owners/{party}/locks'>;
 export type Statement = AnswerOf<'/holdfast/v1/owners/{party}/statement'>;
+export type FoundById = AnswerOf<'/holdfast/v1/ids/{id}'>;
 export type SummaryV0 = AnswerOf<'/v0/holdings/summary'>;
 export type State = AnswerOf<'/v0/holdings/state'>;
 export type ApiRequest<Answer> = HoldfastRequest<Answer>;
@@ -75,6 +76,8 @@ export const movementsRequest = ownerTable('/holdfast/v1/owners/{party}/movement
 export const locksRequest = ownerTable('/holdfast/v1/owners/{party}/locks');
 export const statementRequest = ownerTable('/holdfast/v1/owners/{party}/statement');
 export const allMovementsRequest = table('/holdfast/v1/movements');
+const byId = table('/holdfast/v1/ids/{id}');
+export const foundRequest = (id: string): ApiRequest<FoundById> => byId({ id });
 
 /** The same rows as one CSV, of all pages if there are pages. */
 export function csvOf({ url }: ApiRequest<unknown>, paged: boolean): ApiRequest<string> {

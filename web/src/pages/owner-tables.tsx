@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { changeQuery, useAddress } from '../data/address.ts';
+import { changeQuery, updateLink, useAddress } from '../data/address.ts';
 import {
   type Changes,
   changesRequest,
@@ -79,7 +79,10 @@ function UpdatesCard({ party, here, changed, choice }: MovementsProps & { readon
     changeColumn('Locked change', ({ change_locked }) => change_locked),
     amountColumn('Total after', ({ total }) => total, { narrow: 'aside' }),
     { name: 'Others', cell: (movement) => <Others of={movement} /> },
-    { name: 'Update', cell: ({ update_id }) => <Id of={update_id} what="the update id" /> },
+    {
+      name: 'Update',
+      cell: ({ update_id }) => <Id of={update_id} what="the update id" href={updateLink(update_id)} />,
+    },
   ];
   return (
     <AnswerCard

@@ -21,7 +21,7 @@ import { Answered, Card } from '../parts/card.tsx';
 import { ChartCard } from '../parts/chart-card.tsx';
 import { Amount, CopyButton, Figure, partyParts, Time } from '../parts/values.tsx';
 import { rememberOwner } from '../search.tsx';
-import { ContractsCard } from './contracts.tsx';
+import { ContractCard, ContractsCard } from './contracts.tsx';
 import { LocksCard, MovementsCard, StatementCard } from './owner-tables.tsx';
 
 const PACE_MS = 2_000;
@@ -37,6 +37,7 @@ interface OwnerProps {
 export function OwnerPage({ party, here, live }: OwnerProps): JSX.Element {
   const shown = usePacedHere(here, PACE_MS);
   const holding = { migration: shown.migration, time: shown.at ?? shown.newest.record_time, party };
+  const contract = useAddress().query.get('contract');
   const changed = usePaced(live.ownerChange, PACE_MS);
   const { name, fingerprint } = partyParts(party);
   const label = useLabels()[party];
@@ -57,6 +58,7 @@ export function OwnerPage({ party, here, live }: OwnerProps): JSX.Element {
         </p>
       </div>
       <div class="grid">
+        {contract !== null && <ContractCard holding={holding} id={contract} />}
         <TotalsCard
           holding={holding}
           title={shown.at === null ? 'Holdings now' : `Holdings at ${showTime(shown.at)} UTC`}

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { pageLink, type Query, useAddress } from '../data/address.ts';
+import { type Chosen, tokenLink, useAddress } from '../data/address.ts';
 import {
   type AnswerRow,
   csvOf,
@@ -23,12 +23,6 @@ import { partyParts, Time } from '../parts/values.tsx';
 
 type Instrument = AnswerRow<Instruments['instruments']>;
 
-/** An instrument and an owner of it, as the address names them. */
-interface Chosen {
-  readonly instrument_admin: string;
-  readonly instrument_id: string;
-}
-
 const PACE_MS = 5_000;
 
 /** All instruments; of the one that the address names the largest holders, and of one of those what moved. */
@@ -47,8 +41,6 @@ export function TokensPage({ here }: { readonly here: Shown }): JSX.Element {
     </div>
   );
 }
-
-const tokenLink = (chosen: Chosen, more: Query = {}): string => pageLink('tokens', { ...chosen, ...more });
 
 /** An id may be any text, in any direction. */
 function Name({ id }: { readonly id: string }): JSX.Element {

@@ -123,13 +123,23 @@ export function Whole({ of }: { readonly of: string }): JSX.Element {
   );
 }
 
+interface IdProps {
+  readonly of: string;
+  readonly what: string;
+  /** Of its page. */
+  readonly href?: string;
+}
+
 /** An id with a button that copies it. */
-export function Id({ of, what }: { readonly of: string; readonly what: string }): JSX.Element {
+export function Id({ of, what, href }: IdProps): JSX.Element {
+  const text = (
+    <code class="id" title={of}>
+      <Whole of={of} />
+    </code>
+  );
   return (
     <span class="copied">
-      <code class="id" title={of}>
-        <Whole of={of} />
-      </code>
+      {href === undefined ? text : <a href={href}>{text}</a>}
       <CopyButton text={of} what={what} icon />
     </span>
   );
