@@ -164,13 +164,13 @@ describe.each(story.places)('with %s', (option, place) => {
 it('what is no Holdfast of this version is an error that says so', async () => {
   const server = parts.use(
     await startHttpServer({
-      fetch: () => Response.json({ error: 'no' }, { status: 501 }),
+      fetch: () => Response.json({ error: 'no' }, { status: 500 }),
       ...{ host: '127.0.0.1', port: 0, logger: pino({ level: 'silent' }), limits: SERVER_LIMITS },
     }),
   );
   const { code, stderr } = await holdfast('locks', '--owner', ALICE, '--url', server.url);
   expect({ code, stderr }).toEqual({
     code: 1,
-    stderr: expect.stringMatching(/: answers 501 \("no"\), expected a Holdfast of this version\n$/),
+    stderr: expect.stringMatching(/: answers 500 \("no"\), expected a Holdfast of this version\n$/),
   });
 });
