@@ -9,6 +9,7 @@ import { Refusal } from '../refusal.ts';
 import { showGiven } from '../show-given.ts';
 import { readVersion } from '../version.ts';
 import {
+  type Ask,
   type AskTable,
   joined,
   type NamedQuestion,
@@ -18,7 +19,7 @@ import {
   tablesOf,
 } from './ask-table.ts';
 import { type CliCommand, type Invocation, timeText } from './command.ts';
-import { type Reading, readStatus, withAge } from './status.ts';
+import { phaseOf, readStatus, withAge } from './status.ts';
 import { safeJson } from './terminal.ts';
 
 const IN_AN_ASSISTANT = `In the configuration of an assistant:
@@ -71,6 +72,8 @@ const TOOLS: Readonly<Record<string, readonly [help: string, table?: tables.Tabl
   status: ['Whether Holdfast is ready and up to date, what it reads, and its newest snapshots.'],
 };
 
+const namedBy = (tool: string) => TOOLS[tool]!.slice(1) as readonly tables.TableName[];
+
 const ROWS_DEFAULT = 20;
 const ROWS_MAX = 50;
 /** Of the rows that follow, as many are counted. */
@@ -89,7 +92,7 @@ const wrong = (given: unknown, expected: string): string => `given ${showGiven(g
 
 /** An argument with the name of a parameter, read as the command line does. */
 function argument(name: tables.ParameterName, table: tables.TableName): z.ZodType {
-  const { parse, expected, description, schema } = tables.parameter(name, table);
+  const { parse, expected, initial, description, schema } = tables.parameter(name, table);
   const isTime = TIMES.includes(name);
   const read = (given: unknown, context: z.RefinementCtx): unknown => {
     const parts = [given].flat();
@@ -100,55 +103,51 @@ function argument(name: tables.ParameterName, table: tables.TableName): z.ZodTyp
   };
   const help = name === 'party' ? PARTY_HELP : name === 'kind' ? KIND_HELP : description;
   const forms = isTime ? ' RFC 3339, a date (its midnight in UTC), or -7d for so long ago.' : '';
-  const described = { ...schema, format: undefined, description: `${help}${forms}` };
+  const byDefault = initial === undefined ? '' : ` By default ${initial}.`;
+  const described = { ...schema, format: undefined, description: `${help}${forms}${byDefault}` };
   return z.any().transform(read).meta(described);
 }
 
-function argumentsOf(named: readonly tables.TableName[]) {
+function argumentsOf(tool: string) {
+  const named = namedBy(tool);
   const isPaged = named.some((table) => tables.TABLES[table].paged);
-  const of = named.flatMap((table) =>
-    tables.TABLES[table].parameters.map((name) => {
+  const shape: Record<string, z.ZodType> = {};
+  for (const table of named)
+    for (const name of tables.TABLES[table].parameters) {
       const read = argument(name, table);
-      return [name, name === 'party' && !isPaged ? read : read.optional()] as const;
-    }),
-  );
-  const shape: Record<string, z.ZodType> = Object.fromEntries(of);
+      shape[name] = name === 'party' && !isPaged ? read : read.optional();
+    }
   const error = ({ input }: { readonly input?: unknown }) => wrong(input, `an integer from 1 to ${ROWS_MAX}`);
-  const rows = z.int({ error }).min(1, { error }).max(ROWS_MAX, { error }).default(ROWS_DEFAULT);
-  if (of.length > 0) shape['limit'] = rows.describe('Rows in the answer.');
+  const limit = z.int({ error }).min(1, { error }).max(ROWS_MAX, { error }).default(ROWS_DEFAULT);
+  if (named.length > 0) shape['limit'] = limit.describe('Rows in the answer.');
   if (isPaged) shape['after'] = z.string().optional().describe('From "more": alone, or with limit.');
   const known = Object.keys(shape).join(', ') || 'none';
   return z.strictObject(shape, { error: ({ input }) => wrong(input, `an object with these fields only: ${known}`) });
 }
-
-type Answer = (given: Row, ask: AskTable, reading: Reading) => Promise<Row>;
 
 function createServer(invocation: Invocation): McpServer {
   const server = new McpServer({ name: 'holdfast', version: readVersion() }, { instructions: INSTRUCTIONS });
   const annotations = { readOnlyHint: true, openWorldHint: false };
   // One after the other: to read a directory occupies the process.
   let last: Promise<unknown> = Promise.resolve();
-  for (const [name, [description, ...of]] of Object.entries(TOOLS)) {
-    const named = of.filter((table) => table !== undefined);
-    const answer = name === 'owner' ? ownerAnswer : name === 'status' ? statusAnswer : tableAnswer(name, named);
-    server.registerTool(name, { description, inputSchema: argumentsOf(named), annotations }, async (given) => {
-      const answered = last.then(() => withStanding(invocation, given, answer));
-      last = answered.catch((err: unknown) => invocation.logger.info({ err, tool: name }, 'a tool has no answer'));
+  for (const [tool, [description]] of Object.entries(TOOLS))
+    server.registerTool(tool, { description, inputSchema: argumentsOf(tool), annotations }, async (given) => {
+      const answered = last.then(() => answerOf(tool, given, invocation));
+      last = answered.catch((err: unknown) => invocation.logger.info({ err, tool }, 'a tool has no answer'));
       return { content: [{ type: 'text', text: safeJson(await answered, 0) }] };
     });
-  }
   return server;
 }
 
-/** An answer behind what is known of its moment, which is also told where there is none. */
-async function withStanding(invocation: Invocation, given: Row, answer: Answer): Promise<Row> {
+/** What a tool answers, behind what is known of its moment. */
+async function answerOf(tool: string, given: Row, invocation: Invocation): Promise<Row> {
   using opened = new DisposableStack();
   const ask = tablesOf(invocation, opened);
   const reading = await readStatus(invocation);
-  const { phase, snapshots } = reading.status;
-  const { ready, reasons, degraded } = reading.readiness;
+  const { readiness, status } = reading;
+  const { ready, reasons, degraded } = readiness;
+  const newest = status.snapshots.at(-1);
   const warnings = [...(ready ? [] : [`not ready: ${reasons.join('; ')}`]), ...degraded];
-  const newest = snapshots.at(-1);
   if (newest !== undefined && Date.now() - Date.parse(newest.record_time) > STALE_MS)
     warnings.push(`the newest snapshot is of ${withAge(newest.record_time)}: what came after it may not be known here`);
   const { party: text, migration_id: migration = null } = given as { party?: string; migration_id?: bigint | null };
@@ -157,50 +156,43 @@ async function withStanding(invocation: Invocation, given: Row, answer: Answer):
   if (party !== undefined && !isPartyId(party))
     throw new Refusal(`party: ${wrong(party, PARTY_EXPECTED)}; ${UNKNOWN_PARTY}`);
   if (party !== undefined && found === null) warnings.push(UNKNOWN_PARTY);
-  const body = await answer({ ...given, party }, ask, reading);
-  const snapshot = snapshots.find((each) => each.migration_id === body['migration_id']) ?? newest;
-  return { as_of: { newest_snapshot: snapshot, ready, phase }, ...(warnings.length > 0 && { warnings }), ...body };
+  const answer = tool === 'owner' ? ownerAnswer : tableAnswer;
+  const body = tool === 'status' ? { readiness, status } : await answer({ ...given, party }, ask, tool);
+  const asOf = { newest_snapshot: newest, ready, phase: phaseOf(reading) };
+  return { as_of: asOf, ...(warnings.length > 0 && { warnings }), ...body };
 }
-
-const statusAnswer: Answer = async (_given, _ask, { readiness, status }) => ({ readiness, status });
 
 function questionOf(table: tables.TableName, given: Row): NamedQuestion {
   const query = tables.TABLES[table].parameters.map((name) => [name, given[name] ?? null]);
   return { table, query: { ...Object.fromEntries(query), limit: 0, after: null } } as NamedQuestion;
 }
 
-function tableAnswer(tool: string, named: readonly tables.TableName[]): Answer {
-  return async ({ after, limit, ...given }, ask) => {
-    const about = { tool, ask, limit: Number(limit) };
-    const names = Object.keys(given).filter((name) => given[name] !== undefined);
-    if (typeof after !== 'string') {
-      const question = questionOf(named.at(names.includes('party') ? -1 : 0)!, given);
-      if ('party' in question.query && question.query.party === null)
-        throw new Refusal(`party: ${wrong(undefined, PARTY_EXPECTED)}`);
-      return await rowsOf(question, null, about);
-    }
-    if (names.length > 0)
-      throw new Refusal(`after: given with ${names[0]}, expected alone or with limit: it has all others`);
-    for (const table of named) {
-      const token = tables.decodePageToken(table, after);
-      if (token !== null) return await rowsOf(questionOf(table, Object.fromEntries(token.given)), after, about);
-    }
-    throw new Refusal(`after: ${wrong(after, `that of "more" in an answer of ${tool}`)}`);
-  };
+async function tableAnswer({ after, limit, ...given }: Row, ask: AskTable, tool: string): Promise<Row> {
+  const named = namedBy(tool);
+  const names = Object.keys(given).filter((name) => given[name] !== undefined);
+  if (typeof after !== 'string') {
+    const question = questionOf(named.at(names.includes('party') ? -1 : 0)!, given);
+    if ('party' in question.query && question.query.party === null)
+      throw new Refusal(`party: ${wrong(undefined, PARTY_EXPECTED)}`);
+    return await rowsOf(tool, ask(question), Number(limit));
+  }
+  if (names.length > 0)
+    throw new Refusal(`after: given with ${names[0]}, expected alone or with limit: it has all others`);
+  for (const table of named) {
+    const token = tables.decodePageToken(table, after);
+    if (token === null) continue;
+    return await rowsOf(tool, ask(questionOf(table, Object.fromEntries(token.given))), Number(limit), after);
+  }
+  throw new Refusal(`after: ${wrong(after, `that of "more" in an answer of ${tool}`)}`);
 }
 
 /** The rows behind a token; the newest ones of a table without pages. */
-async function rowsOf(
-  question: NamedQuestion,
-  after: string | null,
-  { tool, ask, limit }: { readonly tool: string; readonly ask: AskTable; readonly limit: number },
-): Promise<Row> {
-  const asked = ask(question);
-  const { rows, ...page } = await asked(limit, after);
+async function rowsOf(tool: string, ask: Ask, limit: number, after: string | null = null): Promise<Row> {
+  const { rows, ...page } = await ask(limit, after);
   const shown = rows.slice(-limit).map((row) => JSON.parse(JSON.stringify(row, shortened)) as Row);
   const { next_page_token: next, ...body } = tableBody({ ...page, rows: shown });
   if (typeof next === 'string') {
-    const rest = await asked(COUNTED_MAX, next);
+    const rest = await ask(COUNTED_MAX, next);
     const count = `${typeof rest.next === 'string' ? 'at least ' : ''}${rest.rows.length}`;
     return { ...body, more: { rows: count, tool, arguments: { after: next } } };
   }
@@ -218,18 +210,18 @@ function shortened(_name: string, value: unknown): unknown {
   return [...value.slice(0, LIST_MAX), `... (${value.length - LIST_MAX} more)`];
 }
 
-const ownerAnswer: Answer = async ({ limit, ...given }, ask) => {
+async function ownerAnswer({ limit, ...given }: Row, ask: AskTable): Promise<Row> {
   const [balance = {}] = (await ask(questionOf('balance', given))(1, null)).rows;
   if (typeof balance['snapshot'] !== 'string') return balance;
   const record_time = tables.PARAMETERS.record_time.parse(balance['snapshot']);
   const place: Row = { ...given, migration_id: BigInt(String(balance['migration_id'])), record_time };
   const { unlocking } = (await ask(questionOf('locks', place))(1, null)).head;
-  const about = { tool: 'instruments', ask, limit: Number(limit) };
-  const { instruments, more } = await rowsOf(questionOf('owner instruments', place), null, about);
+  const ofOwner = await rowsOf('instruments', ask(questionOf('owner instruments', place)), Number(limit));
+  const { instruments, more } = ofOwner;
   // Longer ids contain this one too.
   const contains = tables.PARAMETERS.contains.parse(String(given['party']));
   const ranked = await joined(pagesOf(Infinity, ask(questionOf('top', { ...place, contains }))));
   const { rank = null, share } = ranked.rows.find(({ party_id }) => party_id === given['party']) ?? {};
   const { owners_total } = ranked.head;
   return { ...balance, at_snapshot: { rank, owners_total, share, unlocking, instruments, more } };
-};
+}

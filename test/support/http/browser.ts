@@ -5,12 +5,15 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 const CHROMIUM = '/usr/bin/chromium';
 const FLAGS =
   '--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync';
-/** No name resolves: the page must not need the internet. */
-const OFFLINE = '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1';
+/** No other name resolves: the page must not need the internet. */
+const OFFLINE = 'MAP * ~NOTFOUND, EXCLUDE 127.0.0.1';
 
-export async function launchBrowser(): Promise<Browser> {
+/** `hosts`: addresses of names. */
+export async function launchBrowser(hosts: Readonly<Record<string, string>> = {}): Promise<Browser> {
   if (!existsSync(CHROMIUM)) throw new Error(`this test needs ${CHROMIUM}: apt-get install chromium`);
-  return await chromium.launch({ executablePath: CHROMIUM, args: [...FLAGS.split(' '), OFFLINE] });
+  const known = Object.entries(hosts).map(([name, address]) => `MAP ${name} ${address}, `);
+  const rules = `--host-resolver-rules=${known.join('')}${OFFLINE}`;
+  return await chromium.launch({ executablePath: CHROMIUM, args: [...FLAGS.split(' '), rules] });
 }
 
 /** What a page requested, and all that it must not do: errors, requests to others, breaches of the policy. */

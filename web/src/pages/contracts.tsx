@@ -55,7 +55,7 @@ function ordered(coins: readonly Coin[], by: Field): readonly Coin[] {
   return coins.toSorted((a, b) => (units(b) > units(a) ? 1 : units(b) < units(a) ? -1 : 0));
 }
 
-function columnsOf(by: Field, isWhole: boolean): readonly Column<Coin>[] {
+function columnsOf(by: Field | null, isWhole: boolean): readonly Column<Coin>[] {
   const sort = (field: Field): Column<Coin>['sort'] => ({
     order: field !== by ? null : field === 'amount' ? 'descending' : 'ascending',
     choose: () => changeQuery({ sort: field === 'amount' ? field : undefined, contracts: undefined }, { state: null }),
@@ -127,6 +127,32 @@ export function ContractsCard({ holding }: { readonly holding: Holding }): JSX.E
           </>
         );
       }}
+    </AnswerCard>
+  );
+}
+
+/** The contract that the address names, of the owner at the snapshot that is shown. */
+export function ContractCard({ holding, id }: { readonly holding: Holding; readonly id: string }): JSX.Element {
+  return (
+    <AnswerCard
+      title="Contract"
+      request={contractsRequest(holding, { pageSize: SORTED_MAX })}
+      aside={
+        <button type="button" class="tool" onClick={() => changeQuery({ contract: undefined })}>
+          Close
+        </button>
+      }
+      lines={2}
+    >
+      {({ created_events, next_page_token }) => (
+        <Table
+          caption="The contract of the address"
+          columns={columnsOf(null, false)}
+          rows={created_events.filter(({ contract_id }) => contract_id === id).map(coinOf)}
+          keyOf={({ contract_id }) => contract_id}
+          empty={`It is not among ${next_page_token === null ? 'the' : `the first ${SORTED_MAX}`} contracts of this party at this snapshot.`}
+        />
+      )}
     </AnswerCard>
   );
 }
