@@ -94,6 +94,12 @@ describe('on a terminal', () => {
     expect(stdout.split('\n').filter((each) => each.length > 80)).toEqual([]);
   });
 
+  it.each([[], ['--owner', ALICE]])('of 80 columns, instruments fit with %j', async (...given) => {
+    const { stdout } = await holdfastOnTerminal(80, 'instruments', ...given, ...story.places[0]);
+    expect(stdout).toMatch(/^admin .* total/m);
+    expect(stdout.split('\n').filter((each) => each.length > 80)).toEqual([]);
+  });
+
   it('that does not say how wide it is has 80 columns', async () => {
     const line = ['top', ...story.places[0]];
     expect((await holdfastOnTerminal(0, ...line)).stdout).toBe((await holdfastOnTerminal(80, ...line)).stdout);
