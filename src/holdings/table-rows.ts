@@ -89,7 +89,7 @@ function csvField(value: unknown, name: string): string {
 const FILE_NAME_CHARS_MAX = 200;
 
 function fileName(words: readonly string[]): string {
-  const text = ['holdfast', ...words].join('-').replaceAll(':', '');
+  const text = ['holdfast', ...words].join('-').replace('::', '-').replaceAll(':', '');
   return text.replaceAll(/[^A-Za-z0-9._-]/g, '-').slice(0, FILE_NAME_CHARS_MAX);
 }
 
