@@ -93,6 +93,8 @@ export interface Holding {
   readonly party: string;
 }
 
+const CONTRACTS = '/v0/holdings/state';
+
 const holdingFields = ({ migration, time, party }: Holding) => ({
   migration_id: migration,
   record_time: time,
@@ -112,12 +114,16 @@ export function feesRequest(holding: Holding, round: string | undefined): ApiReq
   return client.requestFor('/v0/holdings/summary', { ...holdingFields(holding), as_of_round: round });
 }
 
-export function contractsRequest(
+/** The first page alone. */
+export function contractsRequest(holding: Holding, pageSize: number): ApiRequest<State> {
+  return client.requestFor(CONTRACTS, { ...holdingFields(holding), page_size: pageSize });
+}
+
+export function contractPages(
   holding: Holding,
-  { pageSize, after }: { readonly pageSize: number; readonly after?: unknown },
-): ApiRequest<State> {
-  const page = { page_size: pageSize, after: after as number | undefined };
-  return client.requestFor('/v0/holdings/state', { ...holdingFields(holding), ...page });
+  { pageSize, signal }: { readonly pageSize: number; readonly signal: AbortSignal },
+): AsyncIterable<State> {
+  return client.pages(CONTRACTS, { ...holdingFields(holding), page_size: pageSize }, { signal });
 }
 
 export function send<Answer>(request: ApiRequest<Answer>, signal: AbortSignal): Promise<Answer> {
