@@ -171,7 +171,6 @@ describe('holdfast status', () => {
     expect(stdout).toMatch(/^ {2}consecutive errors +[1-9]\d*$/m);
     expect(stdout).toMatch(/^ {2}last error +.*ECONNREFUSED/m);
   });
-  });
 
   it('watches until it is stopped', async () => {
     using directory = temporaryDirectory();
