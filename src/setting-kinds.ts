@@ -168,7 +168,7 @@ export function settingOption(
     bounds === undefined ? help : `${help}; from ${bounds}`,
   ).env(environmentName(key));
   if (placeholder === null) return option.preset('true');
-  if (value !== '') option.default(value);
+  if (value !== '') option.default(value, value);
   return schema instanceof z.ZodEnum ? option.choices(schema.options as string[]) : option;
 }
 

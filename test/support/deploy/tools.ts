@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../../..');
 const CACHE = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'holdfast');
@@ -13,10 +13,18 @@ const BROUGHT = new Map(
   ].map(([folder, name]) => [name!, join(CACHE, folder)]),
 );
 
+function inPath(name: string): string | null {
+  const paths = process.env.PATH!.split(delimiter).map((folder) => join(folder, name));
+  return paths.find((path) => existsSync(path)) ?? null;
+}
+
 function brought(name: string, file: string): string | null {
   const path = join(BROUGHT.get(name)!, file);
   return existsSync(path) ? path : null;
 }
 
-/** Null where it is not there: `npm run test:deploy` brings it. */
+/** Each is null where it is not there: `npm run test:deploy` brings it. */
+export const HELM = brought('helm', 'helm') ?? inPath('helm');
 export const COMPOSE_GO = brought('compose-go', 'cmd');
+/** A folder for PYTHONPATH. */
+export const KUBERNETES_VALIDATE = brought('kubernetes-validate', '.');

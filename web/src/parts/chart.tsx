@@ -22,6 +22,8 @@ interface ChartListener {
   readonly hover: (index: number | null) => void;
   /** The point that was clicked. */
   readonly click: (index: number) => void;
+  /** The first and the last point of a range that was drawn. */
+  readonly zoom: (first: number, last: number) => void;
 }
 
 interface ChartProps {
@@ -62,11 +64,12 @@ export function Chart({ name, points, at, stepMs }: ChartProps): JSX.Element {
       setIndex(found);
       setPointed(found !== null);
     };
-    const drawn = drawChart(
-      frame.current!,
-      { points, axis, at, stepMs },
-      { hover, click: (at) => showAt(points[at]!.record_time) },
-    );
+    const click = (index: number): void => showAt(points[index]!.record_time);
+    const zoom = (first: number, last: number): void => {
+      const { since, record_time } = points[first]!;
+      if (first < last) showRange({ from: since ?? record_time, to: points[last]!.record_time });
+    };
+    const drawn = drawChart(frame.current!, { points, axis, at, stepMs }, { hover, click, zoom });
     plot.current = drawn.plot;
     return drawn.end;
   }, [points, axis, at, stepMs]);
@@ -224,7 +227,8 @@ function drawChart(
     stepMs === null
       ? [seconds, heights, points.map(({ locked }) => pixels(locked))]
       : [seconds, heights.map((each) => (each < 0 ? null : each)), heights.map((each) => (each < 0 ? each : null))];
-  const withZero = stepMs !== null || axis === 'zero';
+  // What never changed has no range to fit.
+  const withZero = stepMs !== null || axis === 'zero' || least === largest;
   const ticks = ticksBetween(withZero && least > 0n ? 0n : least, withZero && largest < 0n ? 0n : largest);
   const plot = new uPlot(options(frame, { ticks, axis, at, stepMs }, listener), data, frame);
   const sized = new ResizeObserver(() => plot.setSize({ width: frame.clientWidth, height: HEIGHT }));
@@ -256,7 +260,7 @@ interface Look extends Pick<Drawing, 'axis' | 'at' | 'stepMs'> {
 function options(
   frame: HTMLElement,
   { ticks, axis, at, stepMs }: Look,
-  { hover, click }: ChartListener,
+  { hover, click, zoom }: ChartListener,
 ): uPlot.Options {
   // A colour depends on the scheme, which only a property of an element resolves.
   const colourOf = (name: string): string => {
@@ -322,8 +326,7 @@ function options(
           const { left, width } = plot.select;
           plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
           if (width < ZOOM_PIXELS_MIN) return;
-          const timeAt = (x: number): string => instant(Math.round(plot.posToVal(x, 'x')) * 1000);
-          showRange({ from: timeAt(left), to: timeAt(left + width) });
+          zoom(plot.posToIdx(left), plot.posToIdx(left + width));
         },
       ],
       draw: [(plot) => at !== null && markTime(plot, Date.parse(at) / 1000, colourOf('accent'))],
