@@ -230,7 +230,8 @@ function drawChart(
   // What never changed has no range to fit.
   const withZero = stepMs !== null || axis === 'zero' || least === largest;
   const ticks = ticksBetween(withZero && least > 0n ? 0n : least, withZero && largest < 0n ? 0n : largest);
-  const plot = new uPlot(options(frame, { ticks, axis, at, stepMs }, listener), data, frame);
+  const ends = [seconds[0]!, seconds.at(-1)!] as const;
+  const plot = new uPlot(options(frame, { ticks, ends, axis, at, stepMs }, listener), data, frame);
   const sized = new ResizeObserver(() => plot.setSize({ width: frame.clientWidth, height: HEIGHT }));
   const redraw = (): void => plot.redraw(false);
   sized.observe(frame);
@@ -255,11 +256,13 @@ function secondsOf(points: readonly ChartPoint[], index: number, stepMs: number 
 
 interface Look extends Pick<Drawing, 'axis' | 'at' | 'stepMs'> {
   readonly ticks: readonly bigint[];
+  /** Of the first and the last point, in seconds. */
+  readonly ends: readonly [number, number];
 }
 
 function options(
   frame: HTMLElement,
-  { ticks, axis, at, stepMs }: Look,
+  { ticks, ends, axis, at, stepMs }: Look,
   { hover, click, zoom }: ChartListener,
 ): uPlot.Options {
   // A colour depends on the scheme, which only a property of an element resolves.
@@ -304,7 +307,7 @@ function options(
     legend: { show: false },
     cursor: { y: false, drag: { x: true, y: false, setScale: false } },
     scales: {
-      x: stepMs === null ? {} : { range: (_, min, max) => [min - half, max + half] },
+      x: stepMs === null ? {} : { range: [ends[0] - half, ends[1] + half] },
       y: { range: [positions[0]!, positions.at(-1)!] },
     },
     series: [{}, ...lineOrBars],
