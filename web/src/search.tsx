@@ -69,8 +69,8 @@ export function SearchBox({ migration, newest, status }: Props): JSX.Element {
     addEventListener('keydown', focus);
     return () => removeEventListener('keydown', focus);
   }, []);
-  // A store in PostgreSQL, which has no ids, does not say whether it has tokens.
-  const id = status?.tokens == null ? undefined : ID.exec(wanted)?.[1];
+  // A store in PostgreSQL, which has no ids, does not say whether it has tokens. A closed list sends nothing again.
+  const id = status?.tokens == null || !open ? undefined : ID.exec(wanted)?.[1];
   const byId = useAnswer(id === undefined ? null : foundRequest(id));
   const ofTokens = { migration_id: migration, limit: INSTRUMENTS_MAX };
   const listed = useAnswer(wanted === '' || status?.tokens !== 'on' ? null : instrumentsRequest(ofTokens));
