@@ -129,13 +129,13 @@ async function readDirectory(dataDir: string): Promise<Reading> {
 
 function statusText(name: string, now: Reading, before: Reading | null): string {
   const { readiness, status } = now;
-  const { version, phase, source, snapshots, counts, dead_letters } = status;
+  const { version, source, snapshots, counts, dead_letters } = status;
   return formatFacts([
     ['holdfast', `${version}, ${name}`],
     ['ready', readiness.ready ? 'yes' : 'no'],
     ...readiness.reasons.map((reason): Fact => ['', reason]),
     ...readiness.degraded.map((what): Fact => ['degraded', what]),
-    ['phase', phase === 'reading' && readiness.ready ? 'caught_up' : phase],
+    ['phase', phaseOf(now)],
     ...(source === null ? [] : sourceFacts(source)),
     ['updates', counts === undefined ? null : `${counts.updates} since the start${rateText(now, before)}`],
     ...snapshots.map(
@@ -145,6 +145,16 @@ function statusText(name: string, now: Reading, before: Reading | null): string 
   ]);
 }
 
+export function phaseOf({ readiness, status: { phase } }: Reading): string {
+  return phase === 'reading' && readiness.ready ? 'caught_up' : phase;
+}
+
+/** What the names of fields do not say well. */
+const LABELS: Readonly<Record<string, string>> = {
+  errors_in_a_row: 'consecutive errors',
+  seconds_left: 'catch-up seconds',
+};
+
 /** Each kind of source says different things; single values are shown as they are. */
 function sourceFacts({ name, ...details }: NonNullable<Reading['status']['source']>): Fact[] {
   const figures = Object.entries(details).flatMap(([key, value]) =>
@@ -153,7 +163,7 @@ function sourceFacts({ name, ...details }: NonNullable<Reading['status']['source
   const single = figures.filter(([, value]) => typeof value === 'string' || typeof value === 'number');
   return [
     ['source', name],
-    ...single.map(([key, value]): Fact => [`  ${key.replaceAll('_', ' ')}`, withAge(String(value))]),
+    ...single.map(([key, value]): Fact => [`  ${LABELS[key] ?? key.replaceAll('_', ' ')}`, withAge(String(value))]),
   ];
 }
 

@@ -102,7 +102,7 @@ function responses(whenByStatus: Readonly<Record<number, string>>, schema: z.Zod
   );
 }
 
-/** The answers with an error, by status; any operation may have a fault of ours. */
+/** The answers with an error, by status; any operation may have one of Holdfast's own. */
 function errorResponses(faults: Readonly<Record<number, string>>, schema: z.ZodType = ERROR): object {
   return responses({ ...faults, 500: 'A fault of Holdfast; the request id is in the log.' }, schema);
 }

@@ -3,7 +3,7 @@ import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { goTo, ownerLink, pageLink, tokenLink, updateLink } from './data/address.ts';
 import { type FoundById, foundRequest, instrumentsRequest, type Status, topRequest } from './data/api.ts';
 import { useAnswer } from './data/hooks.ts';
-import { instrumentNamesRequest, labelled, useLabels } from './data/labels.ts';
+import { INSTRUMENTS_MAX, labelled, useInstrumentNames, useLabels } from './data/labels.ts';
 import { remember, remembered } from './data/remembered.ts';
 import { parseMoment, showTime } from './data/time.ts';
 import { holderLink, type Now } from './pages/update.tsx';
@@ -40,7 +40,6 @@ interface Props {
 
 /** Of updates and contracts, which are looked for whole; as an event id names an update, too. */
 const ID = /^#?((?:[0-9a-f]{2}){8,})(?::\d+)?$/;
-const INSTRUMENTS_MAX = 1000;
 
 /**
  * Finds owners by any part of their ids or labels, the largest first, instruments by any part of their ids or names, updates and
@@ -70,12 +69,12 @@ export function SearchBox({ migration, newest, status }: Props): JSX.Element {
     addEventListener('keydown', focus);
     return () => removeEventListener('keydown', focus);
   }, []);
-  // A store in PostgreSQL, which has no ids, does not say whether it has tokens.
-  const id = status?.tokens == null ? undefined : ID.exec(wanted)?.[1];
+  // A store in PostgreSQL, which has no ids, does not say whether it has tokens. A closed list sends nothing again.
+  const id = status?.tokens == null || !open ? undefined : ID.exec(wanted)?.[1];
   const byId = useAnswer(id === undefined ? null : foundRequest(id));
   const ofTokens = { migration_id: migration, limit: INSTRUMENTS_MAX };
   const listed = useAnswer(wanted === '' || status?.tokens !== 'on' ? null : instrumentsRequest(ofTokens));
-  const names = useAnswer(instrumentNamesRequest).answer?.instruments ?? [];
+  const names = useInstrumentNames();
   const isCurrent = wanted === text.trim() && !asked.busy && (id === undefined || (byId.isCurrent && !byId.busy));
   const moment = newest === undefined ? null : parseMoment(wanted, newest);
   const owner = (party: string, amount?: string): Found => ({

@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { changeQuery, useAddress } from '../data/address.ts';
-import { contractsRequest, type Holding, type RequestError, type State, send } from '../data/api.ts';
+import { contractPages, contractsRequest, type Holding, type RequestError, type State } from '../data/api.ts';
 import { unitsOf } from '../data/decimal.ts';
 import { AnswerCard } from '../parts/card.tsx';
 import { amountColumn, type Column, Pager, Table, usePages } from '../parts/table.tsx';
@@ -94,7 +94,7 @@ export function ContractsCard({ holding }: { readonly holding: Holding }): JSX.E
   return (
     <AnswerCard
       title="Contracts"
-      request={contractsRequest(holding, { pageSize: SORTED_MAX })}
+      request={contractsRequest(holding, SORTED_MAX)}
       saved={<Download key={JSON.stringify(holding)} holding={holding} />}
       lines={pages.size}
     >
@@ -136,7 +136,7 @@ export function ContractCard({ holding, id }: { readonly holding: Holding; reado
   return (
     <AnswerCard
       title="Contract"
-      request={contractsRequest(holding, { pageSize: SORTED_MAX })}
+      request={contractsRequest(holding, SORTED_MAX)}
       aside={
         <button type="button" class="tool" onClick={() => changeQuery({ contract: undefined })}>
           Close
@@ -197,15 +197,12 @@ function Download({ holding }: { readonly holding: Holding }): JSX.Element {
 
 async function readAll(holding: Holding, signal: AbortSignal, progress: (count: number) => void): Promise<string[]> {
   const lines = [`${CSV_FIELDS.join(',')}\r\n`];
-  let after: unknown;
-  do {
-    const page = await send(contractsRequest(holding, { pageSize: DOWNLOAD_PAGE, after }), signal);
+  for await (const page of contractPages(holding, { pageSize: DOWNLOAD_PAGE, signal })) {
     for (const coin of page.created_events.map(coinOf))
       lines.push(`${CSV_FIELDS.map((field) => csvField(coin[field])).join(',')}\r\n`);
     if (lines.length > ROWS_MAX) throw new Error(`More than ${ROWS_MAX} contracts: use the curl command.`);
     progress(lines.length - 1);
-    after = page.next_page_token ?? undefined;
-  } while (after !== undefined);
+  }
   return lines;
 }
 

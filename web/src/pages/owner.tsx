@@ -23,6 +23,7 @@ import { Amount, CopyButton, Figure, partyParts, Time } from '../parts/values.ts
 import { rememberOwner } from '../search.tsx';
 import { ContractCard, ContractsCard } from './contracts.tsx';
 import { LocksCard, MovementsCard, StatementCard } from './owner-tables.tsx';
+import { OwnerInstrumentsCard } from './tokens.tsx';
 
 const PACE_MS = 2_000;
 const NONE = '0.0000000000';
@@ -31,10 +32,11 @@ interface OwnerProps {
   readonly party: string;
   readonly here: Shown;
   readonly live: Live;
+  readonly hasTokens: boolean;
 }
 
 /** The statement of one party. */
-export function OwnerPage({ party, here, live }: OwnerProps): JSX.Element {
+export function OwnerPage({ party, here, live, hasTokens }: OwnerProps): JSX.Element {
   const shown = usePacedHere(here, PACE_MS);
   const holding = { migration: shown.migration, time: shown.at ?? shown.newest.record_time, party };
   const contract = useAddress().query.get('contract');
@@ -71,6 +73,7 @@ export function OwnerPage({ party, here, live }: OwnerProps): JSX.Element {
           refresh={changed}
           pointsOf={({ points }) => points}
         />
+        {hasTokens && <OwnerInstrumentsCard {...{ party }} here={shown} />}
         <MovementsCard {...{ party, changed }} here={shown} />
         <LocksCard {...{ party }} here={shown} />
         <StatementCard {...{ party, changed }} migration={shown.migration} />

@@ -3,7 +3,7 @@ import { ownerLink, pageLink, type Query, tokenLink } from '../data/address.ts';
 import { csvOf, type FoundById, foundRequest } from '../data/api.ts';
 import { AnswerCard, Empty } from '../parts/card.tsx';
 import { type Column, changeColumn, Table } from '../parts/table.tsx';
-import { Id, Party, Time } from '../parts/values.tsx';
+import { ForeignId, Id, Party, Time } from '../parts/values.tsx';
 
 type Found = FoundById['found'][number];
 
@@ -35,7 +35,7 @@ export function UpdatePage({ id, now }: { readonly id: string; readonly now: Now
       name: 'Instrument',
       cell: (row) => (
         <a href={holderLink(row, now)} title={row.instrument_admin}>
-          <bdi class="wrap">{row.instrument_id}</bdi>
+          <ForeignId of={row.instrument_id} />
         </a>
       ),
       narrow: 'sub',

@@ -67,15 +67,14 @@ interface FigureProps {
   /** The colour that it has in charts. */
   readonly swatch?: 'unlocked' | 'locked' | 'total' | undefined;
   readonly large?: boolean;
-  readonly wide?: boolean;
   readonly amount?: string;
   readonly children?: ComponentChildren;
 }
 
 /** A name and its value, within a `dl`. */
-export function Figure({ name, swatch, large = false, wide = false, amount, children }: FigureProps): JSX.Element {
+export function Figure({ name, swatch, large = false, amount, children }: FigureProps): JSX.Element {
   return (
-    <div class={`figure ${large ? 'large' : ''} ${wide ? 'wide' : ''}`}>
+    <div class={`figure ${large ? 'large' : ''}`}>
       <dt>
         {swatch && <span class={`swatch ${swatch}`} aria-hidden="true" />}
         {name}
@@ -88,8 +87,15 @@ export function Figure({ name, swatch, large = false, wide = false, amount, chil
   );
 }
 
+interface PartyProps {
+  readonly id: string;
+  readonly link?: boolean;
+  /** The page of the owner unless given. */
+  readonly href?: string | undefined;
+}
+
 /** A party by its label or name and its fingerprint, which only the style shortens: a copied row has the whole id. */
-export function Party({ id, link = true }: { readonly id: string; readonly link?: boolean }): JSX.Element {
+export function Party({ id, link = true, href }: PartyProps): JSX.Element {
   const { name, fingerprint } = partyParts(id);
   const label = useLabels()[id];
   const text = (
@@ -104,7 +110,7 @@ export function Party({ id, link = true }: { readonly id: string; readonly link?
   if (!link) return <span class="party">{text}</span>;
   return (
     <span class="copied">
-      <a class="party" href={ownerLink(id)} title={id}>
+      <a class="party" href={href ?? ownerLink(id)} title={id}>
         {text}
       </a>
       <CopyButton text={id} what={`the party id of ${name}`} icon />
@@ -143,6 +149,11 @@ export function Id({ of, what, href }: IdProps): JSX.Element {
       <CopyButton text={of} what={what} icon />
     </span>
   );
+}
+
+/** An id that a registry made up: any text, in any direction. */
+export function ForeignId({ of }: { readonly of: string }): JSX.Element {
+  return <bdi class="wrap">{of === '' ? '(empty)' : of}</bdi>;
 }
 
 /** Whether a text has the form of a party id; the service validates the rest. */
