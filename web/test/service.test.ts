@@ -1,4 +1,5 @@
 import { createWriteStream, readFileSync, writeFileSync } from 'node:fs';
+import { basename } from 'node:path';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { party } from '../../fixtures/names.ts';
@@ -106,7 +107,7 @@ it('says what there is without a feed, that the connection is lost, and offers t
   await expectTone(shown, 'bad');
 
   service = await serve('--file', STORY);
-  await says(`Stored data · ${STORY} has ended`);
+  await says(`Stored data · ${basename(STORY)} has ended`);
   const supply = card(page, 'Newest snapshot').locator('.figure.large dd');
   const before = await newestTotal(service);
   await supply.getByText(before, { exact: true }).waitFor();
@@ -127,7 +128,7 @@ it('says what there is without a feed, that the connection is lost, and offers t
   await says('Stored data · written by another process');
 });
 
-it('shows the state of the service beside an owner who is not followed', async () => {
+it('shows an owner who is not followed, and one whose participant shows no round: fees are not asked for', async () => {
   const lines = participantLedger(55, 100);
   const [followed, other] = ownersIn(lines) as [string, string];
   await using participant = await startFakeParticipant({ lines });
@@ -137,6 +138,10 @@ it('shows the state of the service beside an owner who is not followed', async (
   const { page } = await openPage(browser, `${service.url}/owners/${other}`);
   await page.getByText('not followed here').first().waitFor();
   await page.locator('header .state.good').waitFor();
+  const own = await openPage(browser, `${service.url}/owners/${followed}`);
+  await own.page.getByText('No open mining round is known').waitFor();
+  expect(own.requests).not.toContain('/v0/holdings/summary');
+  expect(own.faults).toEqual([]);
 });
 
 it('is green only while a source is followed and the service is ready', async () => {
