@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Config } from '../../src/config/load-config.ts';
 import { SETTING_KEYS } from '../../src/config/setting-list.ts';
@@ -147,7 +147,7 @@ function configOf(objects: readonly Manifest[]): Config {
   writeFileSync(folder.at('holdfast.json'), file);
   const { config, warnings } = settingsOf([], { ...image, ...env, HOLDFAST_CONFIG: folder.at('holdfast.json') });
   expect(warnings).toEqual([]);
-  expect([...mounts.keys()]).toContain(config.dataDir);
+  expect(mounts.get(dirname(config.dataDir))).toBe('data');
   return config;
 }
 
@@ -275,7 +275,12 @@ describe.runIf(HELM)('the chart', () => {
     ]);
     expect(made.status).toBe(0);
     const old = ['2024-01-01T000000Z', '2025-01-01T000000Z', '2025-01-02T000000Z', '2025-01-03T000000Z.partial'];
-    const [{ command, args }] = containers;
+    const [{ command, args, env: given, volumeMounts }] = containers;
+    const [writer] = podsOf(objects).values();
+    expect(given).toEqual(
+      writer!.spec.containers[0].env.filter(({ name: of }: { name: string }) => of === 'HOLDFAST_DATA'),
+    );
+    expect(volumeMounts[0]).toEqual({ name: 'data', mountPath: dirname(given[0].value) });
     const script = (args[0] as string)
       .replaceAll('/backup/', `${folder.at('backups')}/`)
       .replace('node dist/main.js', `'${process.execPath}' '${main}'`);
