@@ -408,6 +408,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/holdfast/v1/ids/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** What has an id on the ledger: the accounts that the newest such update moved, or the account of a contract. All ids are looked through. */
+        get: operations["findById"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/holdfast/v1/balances": {
         parameters: {
             query?: never;
@@ -1500,6 +1517,52 @@ export interface components {
             }[];
             /** @description Give it as `after` for the next page; it is valid for ever, of movements in its own directory. Null at the end. */
             next_page_token: string | null;
+        };
+        Found: {
+            id: string;
+            found: {
+                /** @enum {string} */
+                kind: "update" | "contract";
+                /**
+                 * Format: int64
+                 * @description The migration of the updates.
+                 * @example 4
+                 */
+                migration_id: number | string;
+                /**
+                 * Format: date-time
+                 * @description When the update was recorded, or the contract created.
+                 * @example 2025-02-14T15:00:00Z
+                 * @example 2024-09-20T13:31:28.40518Z
+                 */
+                record_time: string;
+                /** @description The newest snapshot that has the contract. Null where none does, and for an update. */
+                snapshot: string | null;
+                /** @description Null where the account of a token has no owner. */
+                party_id: string | null;
+                /** @example alice::1220ab */
+                instrument_admin: string;
+                instrument_id: string;
+                /** @description Of a token: the account's provider; null for none. */
+                provider?: string | null;
+                /** @description Of a token: the account's id. */
+                account_id?: string;
+                /**
+                 * @description What the update changed, or the contract has; may be negative.
+                 * @example 23765.0066688730
+                 */
+                unlocked: string;
+                /**
+                 * @description The same of locked coin; may be negative.
+                 * @example 23765.0066688730
+                 */
+                locked: string;
+                /**
+                 * @description Both together; may be negative.
+                 * @example 23765.0066688730
+                 */
+                total: string;
+            }[];
         };
         Balances: {
             /**
@@ -3567,6 +3630,79 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["UnreadableHoldings"];
+                    "text/csv": string;
+                };
+            };
+            /** @description The client has this answer already (If-None-Match). */
+            304: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description A parameter is wrong, unknown or given twice; the message names it. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnError"];
+                };
+            };
+            /** @description No such snapshot, update or instrument, or nothing is kept of that time. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnError"];
+                };
+            };
+            /** @description A fault of Holdfast; the request id is in the log. */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnError"];
+                };
+            };
+            /** @description The read took longer than its time limit, or too many bytes of answers wait for slow clients. */
+            503: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["OwnError"];
+                };
+            };
+        };
+    };
+    findById: {
+        parameters: {
+            query?: {
+                /** @description As the Accept header says unless given. */
+                format?: "json" | "csv";
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description The id of an update or of a contract, as the ledger has it.
+                 * @example 1220f3a9
+                 */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The rows; in CSV with their names in the first line and no envelope. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Found"];
                     "text/csv": string;
                 };
             };

@@ -3,11 +3,7 @@ import type { components, paths } from './holdings-api.ts';
 /** The named objects of answers and events, such as `Schemas['Movement']`. */
 export type Schemas = components['schemas'];
 
-type OperationOf<Path extends keyof paths> = paths[Path] extends { readonly post: infer Operation }
-  ? Operation
-  : paths[Path] extends { readonly get: infer Operation }
-    ? Operation
-    : never;
+type OperationOf<P extends keyof paths> = Extract<paths[P]['get' | 'post'], object>;
 
 type Json<Content> = Content extends { content: { 'application/json': infer Body } } ? Body : never;
 type Answered<Operation> = Operation extends { responses: { 200: infer Success } } ? Json<Success> : never;

@@ -58,13 +58,13 @@ export function createRequests({ url: base, apiKey, fetch: send = fetch }: Clien
       return parseJson(text) as Answer;
     },
     streamRequest(owners: readonly string[], others: object): HoldfastRequest<never> {
-      const path = '/holdfast/v1/stream';
-      if (owners.length > QUERY_OWNERS_MAX) return { url: urlOf(root, path, {}), body: { owners, ...others } };
-      return { url: urlOf(root, path, { owner: owners, ...others }) };
+      if (owners.length <= QUERY_OWNERS_MAX) return { url: urlOf(root, STREAM, { owner: owners, ...others }) };
+      return { url: urlOf(root, STREAM, {}), body: { owners, ...others } };
     },
   };
 }
 
+const STREAM = '/holdfast/v1/stream';
 /** Proxies take addresses of 8 KiB. */
 const QUERY_OWNERS_MAX = 20;
 

@@ -71,6 +71,8 @@ export async function answerOf(url: URL, { stop, key }: RunningService, body?: o
   if (status === 400 && said !== null) throw new Refusal(said);
   // A time or a migration that it does not have, as of a directory.
   if (status === 404 && said !== null) throw new HoldingsFault('no_such_time', said);
+  // A store in PostgreSQL has fewer tables.
+  if (status === 501 && said !== null) throw new HoldingsFault('not_kept', said);
   if (status === 200) return answer;
   const words = said === null ? '' : ` (${showGiven(said)})`;
   throw new Error(`${url}: answers ${status}${words}, expected a Holdfast of this version`);

@@ -43,6 +43,7 @@ const COMMANDS_BY_HEADING: Readonly<Record<string, Readonly<Record<string, LoadC
     locks: async () => (await import('./table-commands.ts')).locksCommand,
     instruments: async () => (await import('./table-commands.ts')).instrumentsCommand,
     snapshots: async () => (await import('./table-commands.ts')).snapshotsCommand,
+    export: async () => (await import('./export.ts')).exportCommand,
   },
   'Check and mend': {
     verify: async () => (await import('./verify.ts')).verifyCommand,

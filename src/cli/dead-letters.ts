@@ -85,12 +85,8 @@ const drop: CliCommand = {
   examples: ['holdfast dead-letters drop 1', 'holdfast dead-letters drop 1 --yes'],
   addOptions: (command) => command.option('--yes', 'do it; without this the command only says what it would cost'),
   run: async (invocation) => {
-    const {
-      args,
-      options,
-      config: { dataDir },
-      terminal,
-    } = invocation;
+    const { args, options, config, terminal } = invocation;
+    const { dataDir } = config;
     if (options.yes === true) await migrateOlderViews(invocation);
     const deadLetter = findDeadLetter(dataDir, args[0]!);
     const { id, decision } = deadLetter;

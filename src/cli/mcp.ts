@@ -19,7 +19,7 @@ import {
   tablesOf,
 } from './ask-table.ts';
 import { type CliCommand, type Invocation, timeText } from './command.ts';
-import { readStatus, withAge } from './status.ts';
+import { phaseOf, readStatus, withAge } from './status.ts';
 import { safeJson } from './terminal.ts';
 
 const IN_AN_ASSISTANT = `In the configuration of an assistant:
@@ -143,7 +143,8 @@ function createServer(invocation: Invocation): McpServer {
 async function answerOf(tool: string, given: Row, invocation: Invocation): Promise<Row> {
   using opened = new DisposableStack();
   const ask = tablesOf(invocation, opened);
-  const { readiness, status } = await readStatus(invocation);
+  const reading = await readStatus(invocation);
+  const { readiness, status } = reading;
   const { ready, reasons, degraded } = readiness;
   const newest = status.snapshots.at(-1);
   const warnings = [...(ready ? [] : [`not ready: ${reasons.join('; ')}`]), ...degraded];
@@ -157,7 +158,7 @@ async function answerOf(tool: string, given: Row, invocation: Invocation): Promi
   if (party !== undefined && found === null) warnings.push(UNKNOWN_PARTY);
   const answer = tool === 'owner' ? ownerAnswer : tableAnswer;
   const body = tool === 'status' ? { readiness, status } : await answer({ ...given, party }, ask, tool);
-  const asOf = { newest_snapshot: newest, ready, phase: status.phase };
+  const asOf = { newest_snapshot: newest, ready, phase: phaseOf(reading) };
   return { as_of: asOf, ...(warnings.length > 0 && { warnings }), ...body };
 }
 

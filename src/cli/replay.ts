@@ -21,14 +21,8 @@ export const replayCommand: CliCommand = {
   ],
   dataDir: 'made',
   settings: [
-    'decodeWorkers',
-    'migrationId',
-    'snapshotPeriod',
-    'dso',
-    'tokens',
-    'onBadUpdate',
-    'recordTimeAheadMax',
-    'recordTimeGapMax',
+    ...(['decodeWorkers', 'migrationId', 'snapshotPeriod', 'dso', 'tokens', 'onBadUpdate'] as const),
+    ...(['recordTimeAheadMax', 'recordTimeGapMax'] as const),
   ],
   addOptions: (command) => command.option('--seal', 'seal a last snapshot at the last applied record time'),
   run: async (invocation) => {

@@ -129,13 +129,13 @@ async function readDirectory(dataDir: string): Promise<Reading> {
 
 function statusText(name: string, now: Reading, before: Reading | null): string {
   const { readiness, status } = now;
-  const { version, phase, source, snapshots, counts, dead_letters } = status;
+  const { version, source, snapshots, counts, dead_letters } = status;
   return formatFacts([
     ['holdfast', `${version}, ${name}`],
     ['ready', readiness.ready ? 'yes' : 'no'],
     ...readiness.reasons.map((reason): Fact => ['', reason]),
     ...readiness.degraded.map((what): Fact => ['degraded', what]),
-    ['phase', phase === 'reading' && readiness.ready ? 'caught_up' : phase],
+    ['phase', phaseOf(now)],
     ...(source === null ? [] : sourceFacts(source)),
     ['updates', counts === undefined ? null : `${counts.updates} since the start${rateText(now, before)}`],
     ...snapshots.map(
@@ -143,6 +143,10 @@ function statusText(name: string, now: Reading, before: Reading | null): string 
     ),
     ...Object.entries(dead_letters).map(([decision, count]): Fact => ['dead letters', `${count} ${decision}`]),
   ]);
+}
+
+export function phaseOf({ readiness, status: { phase } }: Reading): string {
+  return phase === 'reading' && readiness.ready ? 'caught_up' : phase;
 }
 
 /** Each kind of source says different things; single values are shown as they are. */

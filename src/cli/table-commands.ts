@@ -1,7 +1,6 @@
 import type { Writable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Command } from 'commander';
-import { z } from 'zod';
 import { nextEnd } from '../holdings/statement.ts';
 import {
   type Given,
@@ -19,20 +18,9 @@ import { DURATION_EXPECTED, parseDuration } from '../ledger/duration.ts';
 import { parseRequestTime } from '../ledger/time.ts';
 import { Refusal } from '../refusal.ts';
 import { showGiven } from '../show-given.ts';
-import { openViewsStore } from '../views/read/views-store.ts';
-import {
-  addressBelow,
-  answerOf,
-  joined,
-  type NamedQuestion,
-  operationOf,
-  pagesOf,
-  type RunningService,
-  serviceOf,
-  tablesOf,
-  wholeParty,
-} from './ask-table.ts';
+import { joined, type NamedQuestion, operationOf, pagesOf, tablesOf, wholeParty } from './ask-table.ts';
 import { type CliCommand, formOf, type Invocation, parseOption, widthOf } from './command.ts';
+import { readStatus } from './status.ts';
 import { tableForPeople } from './table-for-people.ts';
 import { rowsForPeople, safeJson } from './terminal.ts';
 
@@ -118,8 +106,7 @@ export const snapshotsCommand: CliCommand = {
         .option('--limit <N>', `only so many, the newest (default: all; ${TERMINAL_ROWS} on a terminal)`),
     ),
   run: async (invocation) => {
-    const { config, terminal } = invocation;
-    const { stdout } = terminal;
+    const { stdout, stderr } = invocation.terminal;
     const options = withRange(invocation.options);
     const form = formOf(options);
     const isShown = form === 'people' && stdout.isTTY === true;
@@ -128,18 +115,16 @@ export const snapshotsCommand: CliCommand = {
     const ask = tablesOf(invocation, opened);
     const only = parseOption(options, 'migration', PARAMETERS.migration_id);
     const [from, to] = (['from', 'to'] as const).map((name) => parseOption(options, name, PARAMETERS[name]));
-    const service = serviceOf(invocation);
-    const migrations = service === null ? await storedMigrations(config.dataDir) : await servedMigrations(service);
     const newestFirst: Row[] = [];
     let isCut = false;
-    for (const migration of migrations.toReversed()) {
-      if (only !== null && only !== BigInt(migration)) continue;
+    for (const { migration_id } of (await readStatus(invocation)).status.snapshots.toReversed()) {
+      if (only !== null && only !== BigInt(migration_id)) continue;
       if (newestFirst.length >= rowsMax) isCut = true;
       if (isCut) break;
-      const query = { migration_id: BigInt(migration), from, to, every: null, order: 'desc', limit: 0, after: null };
+      const query = { migration_id: BigInt(migration_id), from, to, every: null, order: 'desc', limit: 0, after: null };
       const question = { table: 'snapshots', query } as NamedQuestion;
       const found = await joined(pagesOf(rowsMax - newestFirst.length, ask(question)));
-      newestFirst.push(...found.rows.map((row) => ({ migration_id: migration, ...row })));
+      newestFirst.push(...found.rows.map((row) => ({ migration_id, ...row })));
       isCut = typeof found.next === 'string';
     }
     const rows = (isShown ? newestFirst : newestFirst.toReversed()).map((row) =>
@@ -150,23 +135,10 @@ export const snapshotsCommand: CliCommand = {
     else {
       const leftOut = ['changes_digest', 'digest', 'forced', 'contracts', 'total', 'owners', 'migration_id'];
       stdout.write(rowsForPeople(LISTED_COLUMNS, rows, { parts: /_id$/g, width: widthOf(stdout), leftOut }));
-      if (isCut) terminal.stderr.write(MORE_ROWS);
+      if (isCut) stderr.write(MORE_ROWS);
     }
   },
 };
-
-async function storedMigrations(dataDir: string): Promise<readonly number[]> {
-  using store = openViewsStore(dataDir);
-  return (await store.facts({ kind: 'newest snapshots' })).map(({ migrationId }) => migrationId);
-}
-
-const MIGRATIONS = z.object({ snapshots: z.array(z.object({ migration_id: z.int() })) });
-
-async function servedMigrations(service: RunningService): Promise<readonly number[]> {
-  const status = MIGRATIONS.safeParse(await answerOf(addressBelow(service.base, '/status'), service));
-  if (!status.success) throw new Error(`${service.base}: expected the status of a Holdfast of this version`);
-  return status.data.snapshots.map(({ migration_id }) => migration_id);
-}
 
 /** Rows that a terminal is shown, and what is said where there are more. */
 const TERMINAL_ROWS = 20;

@@ -19,6 +19,8 @@ const SHOWN: Readonly<Partial<Record<TableName, Shown>>> = {
   history: { leftOut: ['partial', 'contracts', 'unlocked'] },
   top: { leftOut: ['contracts', 'locked', 'unlocked', 'share'] },
   owners: { leftOut: ['contracts', 'locked', 'unlocked'] },
+  instruments: { leftOut: ['scope', 'contracts', 'owners', 'locked', 'unlocked'] },
+  'owner instruments': { leftOut: ['scope', 'contracts', 'locked', 'unlocked'] },
   movements: {
     columns: ['record_time', 'provider', 'account_id', 'kind', 'change', 'total', 'with', 'update_id'],
     leftOut: ['update_id', 'with', 'provider', 'account_id'],

@@ -95,16 +95,8 @@ interface Column {
 }
 
 const CUT_COLUMNS = [
-  'admin',
-  'id',
-  'provider',
-  'account_id',
-  'party_id',
-  'with',
-  'holders',
-  'context',
-  'contract_id',
-  'update_id',
+  ...['admin', 'id', 'provider', 'account_id', 'party_id'],
+  ...['with', 'holders', 'context', 'contract_id', 'update_id'],
 ];
 const CUT_CHARS_MIN = 10;
 

@@ -67,6 +67,19 @@ export async function statementTable(query: TableQuery<'statement'>, store: Hold
   };
 }
 
+/** What has an id on the ledger. */
+export async function foundTable({ id }: TableQuery<'found'>, store: HoldingsStore): Promise<Table> {
+  const found = await store.facts({ kind: 'found', id });
+  const rows = found.map(({ kind, migrationId, recordTime, snapshot, party, instrument, ...of }) => ({
+    ...{ kind, migration_id: migrationId, record_time: formatTime(recordTime) },
+    ...{ snapshot: snapshot === null ? null : formatTime(snapshot), party_id: party || null },
+    ...instrumentFields({ instrument }),
+    ...accountFields(of),
+    ...totalsFields(of),
+  }));
+  return { head: { id }, rowsName: 'found', rows, fixed: false, about: [id] };
+}
+
 export const movementsSince = ({ movementsSince: time }: Pick<UpdateHistory, 'movementsSince'>): Row => ({
   movements_since: time === null ? null : formatTime(time),
 });

@@ -1,5 +1,5 @@
 import type { Micros } from '../ledger/time.ts';
-import type { AccountName, OfInstrument } from './instrument.ts';
+import type { AccountName, InstrumentName, OfInstrument } from './instrument.ts';
 
 export const MOVEMENT_KINDS = ['in', 'out', 'lock', 'unlock'] as const;
 export type MovementKind = (typeof MOVEMENT_KINDS)[number];
@@ -74,6 +74,21 @@ export interface MovementFactKinds extends MovementStreamFactKinds {
   'update history': { lookup: { migrationId: bigint | null }; facts: UpdateHistory | null };
   movements: { lookup: MovementsLookup; facts: readonly Movement[] };
   statement: { lookup: StatementLookup; facts: readonly Period[] };
+  /** What has an id on the ledger: the accounts that the newest such update moved, the largest changes first, or that of a contract. */
+  found: { lookup: { id: string }; facts: readonly Found[] };
+}
+
+/** An account with what an update changed in it, or with the contract that it has or had. */
+export interface Found extends Amounts, AccountName {
+  readonly kind: 'update' | 'contract';
+  readonly migrationId: number;
+  /** When the update was recorded, or the contract created. */
+  readonly recordTime: Micros;
+  /** Of the newest snapshot that has the contract; null for an update, and where none has it yet. */
+  readonly snapshot: Micros | null;
+  /** Empty where the account has no owner. */
+  readonly party: string;
+  readonly instrument: InstrumentName;
 }
 
 /** Both inclusive, unless it is said otherwise. */

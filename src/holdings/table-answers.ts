@@ -13,7 +13,7 @@ import {
   withoutCoin,
 } from './instrument-answers.ts';
 import { locksTable } from './lock-answers.ts';
-import { movementsSince, movementsTable, statementTable } from './movement-answers.ts';
+import { foundTable, movementsSince, movementsTable, statementTable } from './movement-answers.ts';
 import { type Grid, isPartial, multiplesWithin, pointsOver, requireMultiple } from './snapshot-grid.ts';
 import { type Given, type PageStart, pageOf, type TableQuery, type TableQuestion } from './table-question.ts';
 import {
@@ -57,6 +57,8 @@ export async function answerTable(asked: TableQuestion, store: HoldingsStore): P
     case 'instruments':
     case 'owner instruments':
       return instrumentsTable(question, await findSnapshot(store, question.query, question.query.after), store);
+    case 'found':
+      return foundTable(question.query, store);
     case 'unreadable':
       return unreadableTable(question.query, store);
   }

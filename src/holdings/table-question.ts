@@ -30,6 +30,7 @@ export interface Parameter<Value> {
 }
 
 const PREFIX_CHARS_MAX = 255;
+const ID_CHARS_MAX = 255;
 const TIME_EXPECTED =
   'an RFC 3339 date-time with Z or an offset, in UTC within the years 0001-9999, such as 2025-02-14T15:00:00Z';
 
@@ -86,6 +87,7 @@ interface Values {
   readonly min: bigint;
   readonly instrument_admin: string;
   readonly instrument_id: string;
+  readonly id: string;
 }
 
 export type ParameterName = keyof Values;
@@ -160,7 +162,17 @@ export const PARAMETERS: { readonly [Name in ParameterName]: Parameter<Values[Na
     description: `The id of a token, of at most ${INSTRUMENT_ID_BYTES_MAX} bytes, with \`instrument_admin\`.`,
     schema: { type: 'string' },
   },
+  id: {
+    parse: (text: string) => (text.isWellFormed() && [...text].length <= ID_CHARS_MAX ? text : null),
+    print: itself,
+    expected: `the id of an update or of a contract, of at most ${ID_CHARS_MAX} characters`,
+    description: 'The id of an update or of a contract, as the ledger has it.',
+    schema: { type: 'string', maxLength: ID_CHARS_MAX },
+  },
 };
+
+/** Those that are in the path of an operation. */
+export const IN_PATH: readonly string[] = ['party', 'id'] satisfies readonly ParameterName[];
 
 const PERIOD_LENGTH: Parameter<PeriodLength> = {
   parse: parsePeriodLength,
@@ -211,6 +223,7 @@ export const TABLES = {
   instruments: { parameters: ['migration_id', 'record_time'], paged: true },
   'owner instruments': { parameters: ['party', 'migration_id', 'record_time'], paged: true },
   unreadable: { parameters: ['migration_id'], paged: true },
+  found: { parameters: ['id'], paged: false },
 } as const satisfies Readonly<
   Record<string, { readonly parameters: readonly ParameterName[]; readonly paged: boolean }>
 >;
@@ -220,7 +233,7 @@ type OfTable<Name extends TableName> = (typeof TABLES)[Name];
 
 /** The values of a table's parameters. */
 export type TableQuery<Name extends TableName> = {
-  readonly [Each in OfTable<Name>['parameters'][number]]: Each extends 'party'
+  readonly [Each in OfTable<Name>['parameters'][number]]: Each extends 'party' | 'id'
     ? string
     : [Name, Each] extends ['statement', 'every']
       ? PeriodLength | null

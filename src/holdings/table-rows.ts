@@ -89,7 +89,7 @@ function csvField(value: unknown, name: string): string {
 const FILE_NAME_CHARS_MAX = 200;
 
 function fileName(words: readonly string[]): string {
-  const text = ['holdfast', ...words].join('-').replaceAll(':', '');
+  const text = ['holdfast', ...words].join('-').replace('::', '-').replaceAll(':', '');
   return text.replaceAll(/[^A-Za-z0-9._-]/g, '-').slice(0, FILE_NAME_CHARS_MAX);
 }
 
@@ -114,19 +114,9 @@ export function snapshotRow(snapshot: Snapshot): Row {
 
 /** Of snapshots of all migrations, as the command line lists them. */
 export const LISTED_COLUMNS = [
-  'migration_id',
-  'record_time',
-  'contracts',
-  'owners',
-  'unlocked',
-  'locked',
-  'forced',
-  'total',
-  'changes_digest',
-  'digest',
-  'tokens_changes_digest',
-  'tokens_digest',
-] as const;
+  ...['migration_id', 'record_time', 'contracts', 'owners', 'unlocked', 'locked', 'forced', 'total'],
+  ...['changes_digest', 'digest', 'tokens_changes_digest', 'tokens_digest'],
+];
 
 /** Amounts of both kinds of coin, and both together. */
 export function totalsFields({ unlocked, locked }: Pick<Totals, 'unlocked' | 'locked'>): Row {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Answers } from '../holdings/answer.ts';
 import { HoldingsFault } from '../holdings/holdings-fault.ts';
 import { OWNERS_MAX_DEFAULT } from '../holdings/question.ts';
-import { LIMIT_DEFAULT, LIMIT_MAX, parameter, TABLES, type TableName } from '../holdings/table-question.ts';
+import { IN_PATH, LIMIT_DEFAULT, LIMIT_MAX, parameter, TABLES, type TableName } from '../holdings/table-question.ts';
 import { HOLDINGS_OPERATIONS } from './holdings-operations.ts';
 import {
   type ExampleValues,
@@ -102,7 +102,7 @@ function responses(whenByStatus: Readonly<Record<number, string>>, schema: z.Zod
   );
 }
 
-/** The answers with an error, by status; any operation may have a fault of ours. */
+/** The answers with an error, by status; any operation may have one of Holdfast's own. */
 function errorResponses(faults: Readonly<Record<number, string>>, schema: z.ZodType = ERROR): object {
   return responses({ ...faults, 500: 'A fault of Holdfast; the request id is in the log.' }, schema);
 }
@@ -148,6 +148,8 @@ const TABLE_FAULTS = {
   503: 'The read took longer than its time limit, or too many bytes of answers wait for slow clients.',
 };
 
+const ID_EXAMPLE = '1220f3a9';
+
 /** One operation in the document of the holdings area; these are at the root only. */
 function describeTableOperation(operation: TableOperation, values: ExampleValues): object {
   const { method, table, request, answer } = operation;
@@ -158,11 +160,11 @@ function describeTableOperation(operation: TableOperation, values: ExampleValues
     servers: [{ url: '/' }],
     parameters: [...named, ...(paged ? PAGING : []), FORMAT].map(({ name, description, schema }) => ({
       name,
-      in: name === 'party' ? 'path' : 'query',
-      required: name === 'party',
+      in: IN_PATH.includes(name) ? 'path' : 'query',
+      required: IN_PATH.includes(name),
       description,
       schema,
-      ...(name === 'party' ? { example: values.owner } : {}),
+      ...(IN_PATH.includes(name) && { example: name === 'party' ? values.owner : ID_EXAMPLE }),
     })),
     ...(request && describeRequest(method, request.fields, request.example(values))),
     responses: {

@@ -241,6 +241,34 @@ export const allMovements = tableOperation({
   },
 });
 
+const found = tableOperation({
+  path: '/holdfast/v1/ids/{id}',
+  operationId: 'findById',
+  summary:
+    'What has an id on the ledger: the accounts that the newest such update moved, or the account of a contract. All ids are looked through.',
+  table: 'found',
+  needsDirectory: true,
+  schema: 'Found',
+  answer: {
+    id: z.string(),
+    found: listOfRows({
+      kind: z.enum(['update', 'contract']),
+      ...ofUpdates,
+      record_time: time('When the update was recorded, or the contract created.'),
+      snapshot: time('The newest snapshot that has the contract.').nullable().meta({
+        description: 'The newest snapshot that has the contract. Null where none does, and for an update.',
+      }),
+      party_id: party.nullable().meta({ description: 'Null where the account of a token has no owner.' }),
+      instrument_admin: party,
+      instrument_id: z.string(),
+      ...account,
+      unlocked: signed('What the update changed, or the contract has'),
+      locked: signed('The same of locked coin'),
+      total: signed('Both together'),
+    }),
+  },
+});
+
 export const locks = tableOperation({
   path: '/holdfast/v1/owners/{party}/locks',
   operationId: 'listOwnerLocks',
@@ -316,4 +344,5 @@ export const TABLE_OPERATIONS: readonly TableOperation[] = [
   instruments,
   ownerInstruments,
   unreadable,
+  found,
 ];

@@ -5,6 +5,7 @@ import type { Logger } from 'pino';
 import {
   type BalancesQuery,
   decodePageToken,
+  IN_PATH,
   INSTRUMENT,
   LIMIT_DEFAULT,
   LIMIT_MAX,
@@ -78,11 +79,13 @@ async function readTableRequest(
     const given = validated(request!.fields, await readJsonBody(c, limits.bodyBytesMax));
     return { question: { table, query: { ...(given as unknown as BalancesQuery), after: null } }, form, all: true };
   }
-  const party = c.req.param('party');
   const { parameters: names, paged } = TABLES[table];
-  const known = [...names.filter((name) => name !== 'party'), ...(paged ? PAGE_PARAMETERS : []), 'format'];
+  const known = [...names.filter((name) => !IN_PATH.includes(name)), ...(paged ? PAGE_PARAMETERS : []), 'format'];
   const texts = textsOf(known, query);
-  if (party !== undefined) texts.set('party', party);
+  for (const name of IN_PATH) {
+    const text = c.req.param(name);
+    if (text !== undefined) texts.set(name, text);
+  }
   const given: Values = new Map();
   for (const name of names) {
     const text = texts.get(name);

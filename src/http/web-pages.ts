@@ -90,7 +90,10 @@ function startScript(documents: readonly ServedDocument[]): string {
 /** Where `npm run build` puts the page, whether this file runs from src/ or from dist/. */
 const BUILT = join(import.meta.dirname, '../../dist/web');
 
-const PAGES = ['/', '/snapshots', '/snapshots/{migration}/{time}', '/tokens', '/owners', '/owners/{party}'];
+const PAGES = [
+  ...['/', '/snapshots', '/snapshots/{migration}/{time}'],
+  ...['/tokens', '/owners', '/owners/{party}', '/updates/{id}'],
+];
 
 /** The dashboard, what it loads, and its page for paths that do not exist. */
 interface Dashboard {

@@ -251,6 +251,7 @@ function createReaders(
     balances: notKept('what moved between them'),
     statement: notKept('what moved between them'),
     unreadable: notKept('holdings of tokens'),
+    found: notKept('what moved between them'),
     locks: notKept('the order in which locked coins unlock'),
   };
 }

@@ -94,6 +94,12 @@ describe('on a terminal', () => {
     expect(stdout.split('\n').filter((each) => each.length > 80)).toEqual([]);
   });
 
+  it.each([[], ['--owner', ALICE]])('of 80 columns, instruments fit with %j', async (...given) => {
+    const { stdout } = await holdfastOnTerminal(80, 'instruments', ...given, ...story.places[0]);
+    expect(stdout).toMatch(/^admin .* total/m);
+    expect(stdout.split('\n').filter((each) => each.length > 80)).toEqual([]);
+  });
+
   it('that does not say how wide it is has 80 columns', async () => {
     const line = ['top', ...story.places[0]];
     expect((await holdfastOnTerminal(0, ...line)).stdout).toBe((await holdfastOnTerminal(80, ...line)).stdout);
@@ -164,13 +170,13 @@ describe.each(story.places)('with %s', (option, place) => {
 it('what is no Holdfast of this version is an error that says so', async () => {
   const server = parts.use(
     await startHttpServer({
-      fetch: () => Response.json({ error: 'no' }, { status: 501 }),
+      fetch: () => Response.json({ error: 'no' }, { status: 500 }),
       ...{ host: '127.0.0.1', port: 0, logger: pino({ level: 'silent' }), limits: SERVER_LIMITS },
     }),
   );
   const { code, stderr } = await holdfast('locks', '--owner', ALICE, '--url', server.url);
   expect({ code, stderr }).toEqual({
     code: 1,
-    stderr: expect.stringMatching(/: answers 501 \("no"\), expected a Holdfast of this version\n$/),
+    stderr: expect.stringMatching(/: answers 500 \("no"\), expected a Holdfast of this version\n$/),
   });
 });

@@ -88,6 +88,7 @@ const REQUESTS: readonly (readonly [request: string, body?: object])[] = [
   ['GET /holdfast/v1/instruments?migration_id=0'],
   [`GET /holdfast/v1/owners/${partyOf('o7')}/instruments?migration_id=0`],
   ['GET /holdfast/v1/unreadable?migration_id=0'],
+  ['GET /holdfast/v1/ids/1220f3a9'],
   ['POST /v0/state/acs/force'],
   ['GET /livez'],
   ['GET /readyz'],

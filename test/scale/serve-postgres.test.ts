@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { metricsAskedFor } from '../support/deploy/expressions.ts';
 import { programPath } from '../support/deploy/prometheus.ts';
 import { type Service, startService } from '../support/http/service.ts';
+import { holdfast } from '../support/program/command.ts';
 import { runProgram } from '../support/program/program.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { writeStory } from '../support/scale/fresh-store.ts';
@@ -80,6 +81,14 @@ it('serves what it seals itself, and survives a database that goes away', async 
   });
   expect(await service.ask('/holdfast/v1/stream', { owners: ['a::1220'], events: 'movements' })).toEqual({
     ...{ status: 501, body: { error: expect.stringMatching(/^not kept by this store/), code: 'unsupported' } },
+  });
+  const asked = ['movements', '--owner', QUESTION.owner_party_ids[0]!, '--url', service.url];
+  expect(await holdfast(...asked)).toEqual({
+    ...{
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(/^holdfast: not kept by this store: it has totals of snap/),
+    },
   });
   const told = await metricsOf(service);
   expect(told).toMatch(/^holdfast_store_unsealed_intervals 0$/m);

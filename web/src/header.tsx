@@ -40,7 +40,7 @@ export function Header({ live, here, status }: Props): JSX.Element {
           {status?.tokens === 'on' && link('tokens', 'Tokens')}
           <a href={linkTo('docs')}>API</a>
         </nav>
-        <SearchBox migration={here?.migration} newest={newest} />
+        <SearchBox migration={here?.migration} newest={newest} status={status} />
         <div class="looks">
           <LookSwitch look="amounts" label="Amounts" />
           <LookSwitch look="scheme" label="Colours" />

@@ -3,7 +3,7 @@ import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { type Address, AddressContext, linkTo, pageLink, useLocation } from './data/address.ts';
 import { type Shown, type Snapshots, type Status, snapshotsRequest, statusRequest } from './data/api.ts';
 import { useAnswer, useNow } from './data/hooks.ts';
-import { instrumentNamesRequest, LabelsContext, labelsRequest, UnitContext } from './data/labels.ts';
+import { COIN, instrumentNamesRequest, LabelsContext, labelsRequest, UnitContext } from './data/labels.ts';
 import { startLooks } from './data/remembered.ts';
 import { useLive } from './data/stream.ts';
 import { durationMs, isInstant, showTime } from './data/time.ts';
@@ -14,14 +14,13 @@ import { OwnerPage } from './pages/owner.tsx';
 import { SnapshotPage } from './pages/snapshot.tsx';
 import { SnapshotsPage } from './pages/snapshots.tsx';
 import { TokensPage } from './pages/tokens.tsx';
+import { UpdatePage } from './pages/update.tsx';
 import { Answered } from './parts/card.tsx';
 import { Banner } from './parts/state.tsx';
 import { isParty } from './parts/values.tsx';
 
 /** Polling of /status while the service is not ready. */
 const STATUS_INTERVAL_MS = 5_000;
-/** The id of the coin, whose admin is the DSO. */
-const COIN = 'Amulet';
 
 function App(): JSX.Element {
   const address = useLocation();
@@ -74,6 +73,9 @@ function App(): JSX.Element {
     const [, ofMigration, time] = /^snapshots\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
     if (time !== undefined)
       return <SnapshotPage key={path} migration={ofMigration!} time={decoded(time)} live={live} />;
+    const update = /^updates\/(.+)$/.exec(path)?.[1];
+    if (update !== undefined)
+      return <UpdatePage key={path} id={decoded(update)} now={{ migration: here.migration, dso: dso ?? null }} />;
     if (party !== null && !isParty(party)) return <NotAParty text={party} />;
     if (!['', 'owners', 'snapshots', 'tokens'].includes(path) && party === null) return <NotFound path={path} />;
     if (isWrong || (at !== null && past.error !== null))
@@ -93,7 +95,8 @@ function App(): JSX.Element {
           No snapshot at or before {showTime(at)} UTC. <a href={pageLink(path, { at: undefined })}>Show the newest</a>.
         </section>
       );
-    if (party !== null) return <OwnerPage key={party} party={party} here={here} live={live} />;
+    if (party !== null)
+      return <OwnerPage key={party} {...{ party, here, live }} hasTokens={status.answer?.tokens === 'on'} />;
     if (path === 'owners')
       return (
         <div class="grid">
@@ -166,7 +169,9 @@ const CARD_TITLES: Readonly<Record<string, readonly string[]>> = {
 
 function titleOf({ path }: Pick<Address, 'path'>, party: string | null): string {
   if (party !== null) return `Owner ${party}`;
-  return TITLES[path] ?? (path.startsWith('snapshots/') ? 'Snapshot' : 'Not found');
+  return (
+    TITLES[path] ?? (path.startsWith('snapshots/') ? 'Snapshot' : path.startsWith('updates/') ? 'Update' : 'Not found')
+  );
 }
 
 /** Of the cards that a page begins with. */

@@ -1,12 +1,13 @@
 import type { ComponentChildren, JSX } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
-import { goTo, ownerLink, pageLink } from './data/address.ts';
-import { topRequest } from './data/api.ts';
+import { goTo, ownerLink, pageLink, tokenLink, updateLink } from './data/address.ts';
+import { type FoundById, foundRequest, instrumentsRequest, type Status, topRequest } from './data/api.ts';
 import { useAnswer } from './data/hooks.ts';
-import { labelled, useLabels } from './data/labels.ts';
+import { INSTRUMENTS_MAX, instrumentNamesRequest, labelled, useLabels } from './data/labels.ts';
 import { remember, remembered } from './data/remembered.ts';
 import { parseMoment, showTime } from './data/time.ts';
-import { Amount, isParty, Party } from './parts/values.tsx';
+import { holderLink, type Now } from './pages/update.tsx';
+import { Amount, isParty, Party, Whole } from './parts/values.tsx';
 
 const SHOWN_MAX = 8;
 /** The request waits for a pause in the typing. */
@@ -34,14 +35,18 @@ interface Found {
 interface Props {
   readonly migration: string | undefined;
   readonly newest: string | undefined;
+  readonly status: Status | null;
 }
 
+/** Of updates and contracts, which are looked for whole; as an event id names an update, too. */
+const ID = /^#?((?:[0-9a-f]{2}){8,})(?::\d+)?$/;
+
 /**
- * Finds owners by any part of their ids or labels, the largest first, and snapshots by a time. `/` or Ctrl-K reaches it,
- * arrows choose, Enter opens, Escape closes.
+ * Finds owners by any part of their ids or labels, the largest first, instruments by any part of their ids or names, updates and
+ * contracts by their ids, and snapshots by a time. `/` or Ctrl-K reaches it, arrows choose, Enter opens, Escape closes.
  */
-export function SearchBox({ migration, newest }: Props): JSX.Element {
-  const id = useId();
+export function SearchBox({ migration, newest, status }: Props): JSX.Element {
+  const listId = useId();
   const field = useRef<HTMLInputElement>(null);
   const [text, setText] = useState('');
   const [open, setOpen] = useState(false);
@@ -64,7 +69,13 @@ export function SearchBox({ migration, newest }: Props): JSX.Element {
     addEventListener('keydown', focus);
     return () => removeEventListener('keydown', focus);
   }, []);
-  const isCurrent = wanted === text.trim() && !asked.busy;
+  // A store in PostgreSQL, which has no ids, does not say whether it has tokens.
+  const id = status?.tokens == null ? undefined : ID.exec(wanted)?.[1];
+  const byId = useAnswer(id === undefined ? null : foundRequest(id));
+  const ofTokens = { migration_id: migration, limit: INSTRUMENTS_MAX };
+  const listed = useAnswer(wanted === '' || status?.tokens !== 'on' ? null : instrumentsRequest(ofTokens));
+  const names = useAnswer(instrumentNamesRequest).answer?.instruments ?? [];
+  const isCurrent = wanted === text.trim() && !asked.busy && (id === undefined || (byId.isCurrent && !byId.busy));
   const moment = newest === undefined ? null : parseMoment(wanted, newest);
   const owner = (party: string, amount?: string): Found => ({
     key: party,
@@ -78,6 +89,22 @@ export function SearchBox({ migration, newest }: Props): JSX.Element {
   });
   const owners = asked.answer?.owners ?? [];
   const named = labelled(labels, wanted).filter((party) => !owners.some(({ party_id }) => party_id === party));
+  const instruments = (listed.answer?.instruments ?? [])
+    .map(({ admin, id }) => ({ admin, id, ...names.find((each) => each.admin === admin && each.id === id) }))
+    .filter(({ id, symbol = '', name = '' }) =>
+      `${id}\n${symbol}\n${name}`.toLowerCase().includes(wanted.toLowerCase()),
+    )
+    .slice(0, SHOWN_MAX)
+    .map(({ admin, id, symbol, name }) => ({
+      key: `${admin}\n${id}`,
+      href: tokenLink({ instrument_admin: admin, instrument_id: id }),
+      shown: (
+        <>
+          <bdi title={admin}>{id}</bdi>
+          <span class="faint">{symbol === undefined ? 'instrument' : `${symbol} · ${name}`}</span>
+        </>
+      ),
+    }));
   const found: readonly Found[] =
     text.trim() === ''
       ? recentOwners().map((party) => owner(party))
@@ -91,6 +118,10 @@ export function SearchBox({ migration, newest }: Props): JSX.Element {
                   shown: <span>All pages at {showTime(moment)} UTC</span>,
                 },
               ]),
+          ...(id !== undefined && byId.isCurrent
+            ? foundOf(byId.answer!, newest, { migration, dso: status?.dso ?? null })
+            : []),
+          ...instruments,
           ...named.slice(0, SHOWN_MAX).map((party) => owner(party)),
           ...owners.map(({ party_id, total }) => owner(party_id, total)),
         ];
@@ -119,6 +150,7 @@ export function SearchBox({ migration, newest }: Props): JSX.Element {
     Enter: submit,
   };
   const note =
+    byId.error?.message ??
     asked.error?.message ??
     noteOf({ text: text.trim(), count: found.length, busy: !isCurrent, isCut: asked.answer?.next_page_token != null });
   return (
@@ -130,15 +162,15 @@ export function SearchBox({ migration, newest }: Props): JSX.Element {
         // biome-ignore lint/a11y/noRedundantRoles: an input has this role by itself only with a list, which this one has not
         role="combobox"
         list={undefined}
-        aria-label="Find an owner by any part of its id or name, or a time"
-        placeholder="Find an owner or a time   /"
+        aria-label="Find an owner or an instrument by any part of its id or name, an update or a contract by its id, or a time"
+        placeholder="Find an owner, an id or a time   /"
         autocomplete="off"
         spellcheck={false}
         maxLength={TEXT_MAX}
         aria-expanded={show}
-        aria-controls={`${id}-found`}
+        aria-controls={`${listId}-found`}
         aria-autocomplete="list"
-        aria-activedescendant={chosen >= 0 && show ? `${id}-${chosen}` : undefined}
+        aria-activedescendant={chosen >= 0 && show ? `${listId}-${chosen}` : undefined}
         value={text}
         onInput={({ currentTarget }) => {
           setText(currentTarget.value);
@@ -156,13 +188,13 @@ export function SearchBox({ migration, newest }: Props): JSX.Element {
         }}
       />
       <div class="found" hidden={!show}>
-        <div id={`${id}-found`} role="listbox" aria-label="Found">
+        <div id={`${listId}-found`} role="listbox" aria-label="Found">
           {found.map(({ key, href, shown }, index) => (
             // biome-ignore lint/a11y/useKeyWithClickEvents: the field has the focus, and its keys choose
             // biome-ignore lint/a11y/useFocusableInteractive: the same
             <div
               key={key}
-              id={`${id}-${index}`}
+              id={`${listId}-${index}`}
               role="option"
               aria-selected={index === chosen}
               // The field keeps the focus, so that its blur does not close the list before the click.
@@ -181,6 +213,37 @@ export function SearchBox({ migration, newest }: Props): JSX.Element {
   );
 }
 
+/** The update, or the contract in the newest snapshot that has it, at the page of its owner. */
+function foundOf({ id, found }: FoundById, newest: string | undefined, now: Now): readonly Found[] {
+  const [first] = found;
+  if (first === undefined) return [];
+  const { kind, snapshot, party_id, total } = first;
+  const owner = party_id !== null && <Party id={party_id} link={false} />;
+  const at = snapshot === null || snapshot === newest ? undefined : snapshot;
+  const text = kind === 'update' ? `${found.length} movements` : <Amount of={total} />;
+  return [
+    {
+      key: id,
+      href: kind === 'update' ? updateLink(id) : holderLink(first, now, { at, contract: id }),
+      shown: (
+        <>
+          <span class="named">
+            {kind === 'update' ? 'Update' : 'Contract of '}{' '}
+            {kind === 'update' ? (
+              <code class="id">
+                <Whole of={id} />
+              </code>
+            ) : (
+              owner
+            )}
+          </span>
+          <span class="faint">{text}</span>
+        </>
+      ),
+    },
+  ];
+}
+
 interface NoteFacts {
   readonly text: string;
   readonly count: number;
@@ -191,7 +254,7 @@ interface NoteFacts {
 function noteOf({ text, count, busy, isCut }: NoteFacts): string {
   if (text === '') return 'Opened last';
   if (busy) return 'Searching…';
-  if (count === 0) return 'No owner with coin has this in its id or name. A whole party id can be opened with Enter.';
+  if (count === 0) return 'Nothing has this in its id or name. A whole party id can be opened with Enter.';
   return isCut ? `The ${SHOWN_MAX} largest. Type more to narrow.` : '';
 }
 

@@ -181,50 +181,7 @@ it('has a page with the search for an unknown path, and colours that a person ch
   await page.waitForURL(`**/owners/${ALICE}`);
 });
 
-it('calls parties as the operator does, finds them by that, and adds up groups', async () => {
-  const { page } = await dashboard.open('/owners?rows=100');
-  const { owners } = await dashboard.answer<{ owners: Row[] }>('/holdfast/v1/top?limit=1000');
-  const of = (party: string): bigint => units(owners.find(({ party_id }) => party_id === party)!.total);
-  const groups = card(page, 'Groups');
-  expect((await cells(groups)).map((row) => [row[0], units(row[2])])).toEqual([['Exchanges', of(LARGE) + of(ALICE)]]);
-  await search(page).fill('aurora bank ag');
-  await found(page).first().click();
-  await page.locator('.party-name', { hasText: 'Aurora Bank AG' }).waitFor();
-});
-
-const search = (page: Page): Locator => page.getByRole('combobox', { name: /^Find an owner/ });
 const found = (page: Page): Locator => page.getByRole('listbox').getByRole('option');
-
-it('finds owners by any part of their ids, the largest first, times, and those seen last', async () => {
-  const { page, faults } = await dashboard.open('/');
-  await search(page).fill('BANK');
-  const options = found(page);
-  await options.first().waitFor();
-  const { owners } = await dashboard.answer<{ owners: Row[] }>('/holdfast/v1/top?limit=1000');
-  const banks = owners.filter(({ party_id }) => String(party_id).includes('bank')).slice(0, 8);
-  const text = async (): Promise<string[]> => (await options.allTextContents()).map((each) => each.replace(/^.* /, ''));
-  await expect.poll(text).toEqual(banks.map(({ party_id, total }) => `${party_id}${total}`));
-  await page.setViewportSize({ width: 390, height: 844 });
-  const { x, width } = (await page.getByRole('listbox').boundingBox())!;
-  expect([x >= 0, x + width <= 390]).toEqual([true, true]);
-  const second = String(banks[1]!.party_id);
-  await options.nth(1).click();
-  await page.waitForURL(`**/owners/${second}`);
-  await settled(page);
-  await search(page).focus();
-  await expect.poll(() => options.allTextContents()).toEqual([second]);
-  await search(page).fill(second.slice(-20).toUpperCase());
-  await expect.poll(() => options.count()).toBe(1);
-  await search(page).fill('2025-02-13 12:00');
-  await options.getByText('All pages at 2025-02-13 12:00 UTC').waitFor();
-  await search(page).fill('nobody::1220ab');
-  await page.getByText('No owner with coin has this').waitFor();
-  await page.keyboard.press('Enter');
-  await page.getByText('This party has no coin at this snapshot.').waitFor();
-  await page.goBack();
-  await page.waitForURL(`**/owners/${second}`);
-  expect(faults).toEqual([]);
-});
 
 it('is used by keyboard alone', async () => {
   const { page, faults } = await dashboard.open('/');

@@ -5,6 +5,8 @@ import { party } from '../../fixtures/names.ts';
 import { launchBrowser } from '../../test/support/http/browser.ts';
 import { fixture } from '../../test/support/http/expected-answers.ts';
 import { type Service, startService } from '../../test/support/http/service.ts';
+import { DSO, ownersIn, participantLedger } from '../../test/support/ledger-api/ledger.ts';
+import { startFakeParticipant } from '../../test/support/ledger-api/server.ts';
 import { freePorts } from '../../test/support/program/free-ports.ts';
 import { freshDirectory } from '../../test/support/program/fresh-directory.ts';
 import { freshScan } from '../../test/support/scan/fresh-scan.ts';
@@ -123,6 +125,18 @@ it('says what there is without a feed, that the connection is lost, and offers t
   await end(service);
   await using _reader = await serve('--read-only');
   await says('Stored data · written by another process');
+});
+
+it('shows the state of the service beside an owner who is not followed', async () => {
+  const lines = participantLedger(55, 100);
+  const [followed, other] = ownersIn(lines) as [string, string];
+  await using participant = await startFakeParticipant({ lines });
+  const named = ['--ledger-api', participant.url, '--ledger-api-parties', followed, '--dso', DSO];
+  await using service = await startService([...data(), ...named, '--migration-id', '0', '--start', 'beginning']);
+  await service.until('/readyz', (status) => status === 200);
+  const { page } = await openPage(browser, `${service.url}/owners/${other}`);
+  await page.getByText('not followed here').first().waitFor();
+  await page.locator('header .state.good').waitFor();
 });
 
 it('is green only while a source is followed and the service is ready', async () => {

@@ -7,7 +7,15 @@ import { startService } from '../../test/support/http/service.ts';
 import { temporaryDirectory } from '../../test/support/program/temporary-directory.ts';
 
 const PARTY = 'alice%20b::1220ab';
-const PAGES = ['/', '/snapshots', '/snapshots/0/2025-02-12T00%3A30%3A00Z', '/tokens', '/owners', `/owners/${PARTY}`];
+const PAGES = [
+  '/',
+  '/snapshots',
+  '/snapshots/0/2025-02-12T00%3A30%3A00Z',
+  '/tokens',
+  '/owners',
+  `/owners/${PARTY}`,
+  '/updates/1220ab',
+];
 /** Bytes that a browser loads before it shows anything. */
 const SCRIPT_BYTES_MAX = 100_000;
 
@@ -16,7 +24,7 @@ it('serves the pages and what they load, with the headers for browsers and proxi
   const data = folder.at('data');
   await using writer = await startService(['--data', data, '--dashboard', 'off']);
   const refused = await fetch(`${writer.url}/`);
-  expect([refused.status, await refused.json()]).toEqual([404, { error: 'no such path: /' }]);
+  expect([refused.status, await refused.json()]).toEqual([404, { error: 'no such path: /; /docs has all of them' }]);
   await using reader = await startService(['--data', data, '--read-only', '--dashboard', 'on']);
   for (const path of PAGES) {
     const response = await fetch(`${reader.url}${path}`);

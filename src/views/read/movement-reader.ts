@@ -64,7 +64,7 @@ export const OPEN_END = Number.MAX_SAFE_INTEGER;
 
 const COUNTED_AT = 'coalesce(counted_at, record_time)';
 /** In the order of the numbers: the index by synchronizer would make SQLite sort all of them. */
-const OF_MIGRATION = '+synchronizer IN (SELECT no FROM synchronizer WHERE migration_id = ? + 0)';
+export const OF_MIGRATION = '+synchronizer IN (SELECT no FROM synchronizer WHERE migration_id = ? + 0)';
 export const UPDATE = `u.no AS updateNo, record_time AS recordTime, ${COUNTED_AT} AS countedAt, update_id AS updateId, accounts`;
 
 export type MovementReader = ReturnType<typeof createMovementReader>;

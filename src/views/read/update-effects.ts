@@ -113,7 +113,7 @@ export function createEffectReader(
     };
   }
 
-  return { changesOf, epochOf, effectsOf, complete, isLimited };
+  return { changeIn, changesOf, epochOf, effectsOf, complete, isLimited };
 }
 
 /** An update of the Ledger API form, of which the migration is stored, comes from a participant, which may not show all owners. */

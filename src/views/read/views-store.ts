@@ -15,6 +15,7 @@ import { openForReading } from '../store/database.ts';
 import { type CoinRow, followedIn, unitsOf } from '../store/stored-rows.ts';
 import { createBalanceReader } from './balance-reader.ts';
 import { createPageReader } from './contract-page.ts';
+import { createIdReader } from './id-reader.ts';
 import { createInsightReaders } from './insight-reader.ts';
 import { createLockReader } from './lock-reader.ts';
 import { createMovementReader } from './movement-reader.ts';
@@ -113,6 +114,7 @@ export function createFactsReader(db: Database) {
   const readLocks = lazy(() => createLockReader(db, { accounts, versions }));
   const movements = lazy(() => createMovementReader(db, { accounts, versions, hasTokens: hasTokensNow }));
   const ownersMovements = lazy(() => createOwnersMovementReader(db, { accounts, movements: movements() }));
+  const readFound = lazy(() => createIdReader(db, movements()));
   const balances = lazy(() => createBalanceReader({ accounts, versions, movements: movements() }));
   const storedFollowed = db.prepare<[], { text: string | null; isFinal: number }>(
     `SELECT followed AS text,
@@ -191,6 +193,7 @@ export function createFactsReader(db: Database) {
     'moved owners': ({ after, until }) => ownersMovements().moved(after, until),
     'movements of owners': (lookup, budget) => ownersMovements().ofOwners(lookup, budget),
     'movement place': (name, budget) => ownersMovements().place(name, budget),
+    found: unbounded(({ id }) => readFound()(id)),
     balance: (lookup, budget) => balances().balance(lookup, budget),
     balances: unbounded((lookup) => balances().balances(lookup)),
     statement: unbounded((lookup) => balances().statement(lookup)),

@@ -6,6 +6,7 @@ import { formatDuration } from '../../ledger/duration.ts';
 import { COIN_INSTRUMENT } from '../../ledger/templates.ts';
 import { makeDatabasePrivate } from '../../private-file.ts';
 import { PassingRefusal, Refusal } from '../../refusal.ts';
+import { makeSqlViews } from './sql-views.ts';
 import { createTables, OLDEST_MIGRATED, SCHEMA_VERSION, UNDER_WAY } from './views-schema.ts';
 
 /** Settings that are fixed when a data directory is created, and those that an operator may give later. */
@@ -69,6 +70,7 @@ export function openForWriting(dataDir: string, settings: DirectorySettings): Da
         if (versionOf(db) === 0) makeTables(db, settings);
         checkVersion(db, viewsFile(dataDir));
         checkSettings(db, settings);
+        makeSqlViews(db);
       })
       .immediate(),
   );

@@ -4,6 +4,7 @@ import { Refusal } from '../../refusal.ts';
 import { migrationFrom, openWritable, versionOf, viewsFile } from './database.ts';
 import { MIGRATION_12 } from './migrate-12.ts';
 import { MIGRATION_13 } from './migrate-13.ts';
+import { dropSqlViews } from './sql-views.ts';
 import { OLDEST_MIGRATED, UNDER_WAY } from './views-schema.ts';
 import { lockForWriting } from './writer-lock.ts';
 
@@ -57,7 +58,10 @@ export function* migrateViews(
       const migration = MIGRATIONS[from - OLDEST_MIGRATED]!;
       if (versionOf(db) === from) {
         onBegin(requireRoom(db, dataDir, from, migration.unordered));
-        inTransaction(db, from * UNDER_WAY, () => db.exec(migration.begin));
+        inTransaction(db, from * UNDER_WAY, () => {
+          dropSqlViews(db);
+          db.exec(migration.begin);
+        });
       }
       for (const percent of moveRows(db, from, migration.moved, sliceRows)) yield { from, to: from + 1, percent };
       inTransaction(db, from + 1, () => {

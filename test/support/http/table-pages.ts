@@ -11,7 +11,18 @@ export interface TableAnswer {
   readonly next: string | null;
 }
 
-const ROWS = ['snapshots', 'owners', 'points', 'changes', 'movements', 'periods', 'locks', 'instruments', 'unreadable'];
+const ROWS = [
+  'snapshots',
+  'owners',
+  'points',
+  'changes',
+  'movements',
+  'periods',
+  'locks',
+  'instruments',
+  'unreadable',
+  'found',
+];
 
 /** Asks with these parameters, of which those that are null are left out. */
 export async function askTable(

@@ -21,7 +21,7 @@ export function versionOf(dataDir: string): number {
 export function schemaOf(dataDir: string): Record<string, string> {
   return reading(dataDir, (db) => {
     const rows = db.prepare<[], [string, string]>(
-      'SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY name',
+      "SELECT name, sql FROM sqlite_schema WHERE sql IS NOT NULL AND type <> 'view' ORDER BY name",
     );
     const plain = (sql: string): string =>
       sql

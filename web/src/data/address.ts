@@ -46,7 +46,7 @@ export function useLocation(): Address {
 function isOwnPage({ href, target, download }: HTMLAnchorElement): boolean {
   if (target !== '' || download !== '' || !href.startsWith(ROOT.href)) return false;
   return (
-    /^(|snapshots(\/.*)?|tokens|owners(\/.*)?)$/.test(new URL(href).pathname.slice(ROOT.pathname.length)) &&
+    /^(|snapshots(\/.*)?|tokens|owners(\/.*)?|updates\/.*)$/.test(new URL(href).pathname.slice(ROOT.pathname.length)) &&
     !href.includes('#')
   );
 }
@@ -81,6 +81,17 @@ export function pageLink(path: string, query: Query = {}): string {
 export function ownerLink(party: string, query: Query = {}): string {
   return pageLink(`owners/${encodeURIComponent(party)}`, query);
 }
+
+export const updateLink = (id: string): string => pageLink(`updates/${encodeURIComponent(id)}`);
+
+/** An instrument, as the address names it. */
+export interface Chosen {
+  readonly instrument_admin: string;
+  readonly instrument_id: string;
+}
+
+export const tokenLink = ({ instrument_admin, instrument_id }: Chosen, more: Query = {}): string =>
+  pageLink('tokens', { instrument_admin, instrument_id, ...more });
 
 interface QueryChange {
   /** Whether Back returns to what was shown before. */

@@ -15,11 +15,13 @@ export type Snapshot = Snapshots['snapshots'][number];
 export type Changes = AnswerOf<'/holdfast/v1/owners/{party}/changes'>;
 export type Top = AnswerOf<'/holdfast/v1/top'>;
 export type Movements = AnswerOf<'/holdfast/v1/owners/{party}/movements'>;
+export type OwnerInstruments = AnswerOf<'/holdfast/v1/owners/{party}/instruments'>;
 export type Instruments = AnswerOf<'/holdfast/v1/instruments'>;
 /** A row of a table's answer. */
 export type AnswerRow<Rows extends readonly unknown[]> = Rows[number];
 export type Locks = AnswerOf<'/holdfast/v1/owners/{party}/locks'>;
 export type Statement = AnswerOf<'/holdfast/v1/owners/{party}/statement'>;
+export type FoundById = AnswerOf<'/holdfast/v1/ids/{id}'>;
 export type SummaryV0 = AnswerOf<'/v0/holdings/summary'>;
 export type State = AnswerOf<'/v0/holdings/state'>;
 export type ApiRequest<Answer> = HoldfastRequest<Answer>;
@@ -69,12 +71,15 @@ export const statusRequest: ApiRequest<Status> = { url: linkTo('status') };
 export const snapshotsRequest = table('/holdfast/v1/snapshots');
 export const topRequest = table('/holdfast/v1/top');
 export const historyRequest = ownerTable('/holdfast/v1/owners/{party}/history');
+export const ownerInstrumentsRequest = ownerTable('/holdfast/v1/owners/{party}/instruments');
 export const instrumentsRequest = table('/holdfast/v1/instruments');
 export const changesRequest = ownerTable('/holdfast/v1/owners/{party}/changes');
 export const movementsRequest = ownerTable('/holdfast/v1/owners/{party}/movements');
 export const locksRequest = ownerTable('/holdfast/v1/owners/{party}/locks');
 export const statementRequest = ownerTable('/holdfast/v1/owners/{party}/statement');
 export const allMovementsRequest = table('/holdfast/v1/movements');
+const byId = table('/holdfast/v1/ids/{id}');
+export const foundRequest = (id: string): ApiRequest<FoundById> => byId({ id });
 
 /** The same rows as one CSV, of all pages if there are pages. */
 export function csvOf({ url }: ApiRequest<unknown>, paged: boolean): ApiRequest<string> {
@@ -87,6 +92,8 @@ export interface Holding {
   readonly time: string;
   readonly party: string;
 }
+
+const CONTRACTS = '/v0/holdings/state';
 
 const holdingFields = ({ migration, time, party }: Holding) => ({
   migration_id: migration,
@@ -107,12 +114,16 @@ export function feesRequest(holding: Holding, round: string | undefined): ApiReq
   return client.requestFor('/v0/holdings/summary', { ...holdingFields(holding), as_of_round: round });
 }
 
-export function contractsRequest(
+/** The first page alone. */
+export function contractsRequest(holding: Holding, pageSize: number): ApiRequest<State> {
+  return client.requestFor(CONTRACTS, { ...holdingFields(holding), page_size: pageSize });
+}
+
+export function contractPages(
   holding: Holding,
-  { pageSize, after }: { readonly pageSize: number; readonly after?: unknown },
-): ApiRequest<State> {
-  const page = { page_size: pageSize, after: after as number | undefined };
-  return client.requestFor('/v0/holdings/state', { ...holdingFields(holding), ...page });
+  { pageSize, signal }: { readonly pageSize: number; readonly signal: AbortSignal },
+): AsyncIterable<State> {
+  return client.pages(CONTRACTS, { ...holdingFields(holding), page_size: pageSize }, { signal });
 }
 
 export function send<Answer>(request: ApiRequest<Answer>, signal: AbortSignal): Promise<Answer> {

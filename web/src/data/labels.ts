@@ -11,6 +11,11 @@ export const labelsRequest: ApiRequest<Labels> = { url: linkTo('labels.json') };
 export const LabelsContext = createContext<Labels>({});
 export const useLabels = (): Labels => useContext(LabelsContext);
 
+/** The id of the coin, whose admin is the DSO. */
+export const COIN = 'Amulet';
+/** The most in one answer. */
+export const INSTRUMENTS_MAX = 1000;
+
 /** What the operator calls instruments. */
 export type InstrumentNames = readonly Readonly<Record<'admin' | 'id' | 'symbol' | 'name', string>>[];
 

@@ -32,7 +32,9 @@ export function useLive(owner: string | null): Live {
     const stop = new AbortController();
     const report = (change: Partial<Live>): void => setLive((now) => ({ ...now, ...change }));
     // Of a party that is not followed there is nothing to send.
-    follow(owner, stop.signal, report).catch(() => follow(null, stop.signal, report));
+    follow(owner, stop.signal, report)
+      .catch(() => follow(null, stop.signal, report))
+      .catch(() => report({ connection: 'lost', rate: null }));
     return () => stop.abort();
   }, [owner]);
   return live;

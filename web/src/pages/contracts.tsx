@@ -1,7 +1,7 @@
 import type { JSX } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { changeQuery, useAddress } from '../data/address.ts';
-import { contractsRequest, type Holding, type RequestError, type State, send } from '../data/api.ts';
+import { contractPages, contractsRequest, type Holding, type RequestError, type State } from '../data/api.ts';
 import { unitsOf } from '../data/decimal.ts';
 import { AnswerCard } from '../parts/card.tsx';
 import { amountColumn, type Column, Pager, Table, usePages } from '../parts/table.tsx';
@@ -55,7 +55,7 @@ function ordered(coins: readonly Coin[], by: Field): readonly Coin[] {
   return coins.toSorted((a, b) => (units(b) > units(a) ? 1 : units(b) < units(a) ? -1 : 0));
 }
 
-function columnsOf(by: Field, isWhole: boolean): readonly Column<Coin>[] {
+function columnsOf(by: Field | null, isWhole: boolean): readonly Column<Coin>[] {
   const sort = (field: Field): Column<Coin>['sort'] => ({
     order: field !== by ? null : field === 'amount' ? 'descending' : 'ascending',
     choose: () => changeQuery({ sort: field === 'amount' ? field : undefined, contracts: undefined }, { state: null }),
@@ -94,7 +94,7 @@ export function ContractsCard({ holding }: { readonly holding: Holding }): JSX.E
   return (
     <AnswerCard
       title="Contracts"
-      request={contractsRequest(holding, { pageSize: SORTED_MAX })}
+      request={contractsRequest(holding, SORTED_MAX)}
       saved={<Download key={JSON.stringify(holding)} holding={holding} />}
       lines={pages.size}
     >
@@ -127,6 +127,32 @@ export function ContractsCard({ holding }: { readonly holding: Holding }): JSX.E
           </>
         );
       }}
+    </AnswerCard>
+  );
+}
+
+/** The contract that the address names, of the owner at the snapshot that is shown. */
+export function ContractCard({ holding, id }: { readonly holding: Holding; readonly id: string }): JSX.Element {
+  return (
+    <AnswerCard
+      title="Contract"
+      request={contractsRequest(holding, SORTED_MAX)}
+      aside={
+        <button type="button" class="tool" onClick={() => changeQuery({ contract: undefined })}>
+          Close
+        </button>
+      }
+      lines={2}
+    >
+      {({ created_events, next_page_token }) => (
+        <Table
+          caption="The contract of the address"
+          columns={columnsOf(null, false)}
+          rows={created_events.filter(({ contract_id }) => contract_id === id).map(coinOf)}
+          keyOf={({ contract_id }) => contract_id}
+          empty={`It is not among ${next_page_token === null ? 'the' : `the first ${SORTED_MAX}`} contracts of this party at this snapshot.`}
+        />
+      )}
     </AnswerCard>
   );
 }
@@ -171,15 +197,12 @@ function Download({ holding }: { readonly holding: Holding }): JSX.Element {
 
 async function readAll(holding: Holding, signal: AbortSignal, progress: (count: number) => void): Promise<string[]> {
   const lines = [`${CSV_FIELDS.join(',')}\r\n`];
-  let after: unknown;
-  do {
-    const page = await send(contractsRequest(holding, { pageSize: DOWNLOAD_PAGE, after }), signal);
+  for await (const page of contractPages(holding, { pageSize: DOWNLOAD_PAGE, signal })) {
     for (const coin of page.created_events.map(coinOf))
       lines.push(`${CSV_FIELDS.map((field) => csvField(coin[field])).join(',')}\r\n`);
     if (lines.length > ROWS_MAX) throw new Error(`More than ${ROWS_MAX} contracts: use the curl command.`);
     progress(lines.length - 1);
-    after = page.next_page_token ?? undefined;
-  } while (after !== undefined);
+  }
   return lines;
 }
 

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { changeQuery, ownerLink, useAddress } from '../data/address.ts';
+import { type Chosen, changeQuery, ownerLink, tokenLink, useAddress } from '../data/address.ts';
 import { csvOf, type Shown, type Top, topRequest, totalsRequest } from '../data/api.ts';
 import { percentOf, percentOfShare, pixels, sum } from '../data/decimal.ts';
 import { useLabels } from '../data/labels.ts';
@@ -13,13 +13,20 @@ type Holder = Top['owners'][number];
 const ORDERS = ['total', 'unlocked', 'locked'] as const;
 type Order = (typeof ORDERS)[number];
 
+interface HoldersProps {
+  readonly here: Shown;
+  readonly title: string;
+  /** Of a token; of the coin unless given. */
+  readonly chosen?: Chosen;
+}
+
 /** The owners at a snapshot, the largest first. */
-export function HoldersCard({ here, title }: { readonly here: Shown; readonly title: string }): JSX.Element {
+export function HoldersCard({ here, title, chosen }: HoldersProps): JSX.Element {
   const { query } = useAddress();
   const by = ORDERS.find((each) => each === query.get('by')) ?? 'total';
   const pages = usePages('holders');
   // A later page stays at the snapshot of the first, which its token names.
-  const first = { migration_id: here.migration, record_time: here.snapshot.record_time, by };
+  const first = { migration_id: here.migration, record_time: here.snapshot.record_time, by, ...chosen };
   return (
     <AnswerCard
       title={title}
@@ -31,10 +38,10 @@ export function HoldersCard({ here, title }: { readonly here: Shown; readonly ti
         <>
           <Table
             caption={`${title}, by ${by}`}
-            columns={holderColumns(by, owners)}
+            columns={holderColumns(by, owners, chosen)}
             rows={owners}
             keyOf={({ party_id }) => party_id}
-            empty="No owner has coin at this snapshot."
+            empty="No owner has any at this snapshot."
           />
           <Pager
             pages={pages}
@@ -49,7 +56,7 @@ export function HoldersCard({ here, title }: { readonly here: Shown; readonly ti
   );
 }
 
-function holderColumns(by: Order, owners: readonly Holder[]): readonly Column<Holder>[] {
+function holderColumns(by: Order, owners: readonly Holder[], chosen: Chosen | undefined): readonly Column<Holder>[] {
   const largest = owners.map(({ share }) => share).reduce((a, b) => (pixels(a) > pixels(b) ? a : b), '0');
   const amount = (name: string, order: Order): Column<Holder> =>
     amountColumn(name, (row) => row[order], {
@@ -61,7 +68,11 @@ function holderColumns(by: Order, owners: readonly Holder[]): readonly Column<Ho
     });
   return [
     { name: 'Rank', cell: ({ rank }) => rank, number: true, narrow: 'sub' },
-    { name: 'Owner', cell: ({ party_id }) => <Party id={party_id} />, narrow: 'head' },
+    {
+      name: 'Owner',
+      cell: ({ party_id }) => <Party id={party_id} href={chosen && tokenLink(chosen, { owner: party_id })} />,
+      narrow: 'head',
+    },
     amount('Unlocked', 'unlocked'),
     amount('Locked', 'locked'),
     amount('Total', 'total'),

@@ -2,6 +2,7 @@ import type { JSX } from 'preact';
 import { linkTo } from '../data/address.ts';
 import {
   type ApiRequest,
+  instrumentsRequest,
   type Shown,
   type Snapshots,
   type Status,
@@ -10,6 +11,7 @@ import {
 } from '../data/api.ts';
 import { subtract } from '../data/decimal.ts';
 import { type Asked, useAnswer, useNow, usePacedHere } from '../data/hooks.ts';
+import { COIN, INSTRUMENTS_MAX } from '../data/labels.ts';
 import { type Live, serviceState } from '../data/stream.ts';
 import { ageOf, POINTS_MAX, type Range, showSpan, showTime } from '../data/time.ts';
 import { Answered, Card } from '../parts/card.tsx';
@@ -37,7 +39,7 @@ export function OverviewPage({ here, live, status, newest }: OverviewProps): JSX
   const paced = usePacedHere(here, PACE_MS);
   return (
     <div class="grid">
-      <SnapshotCard here={here} asked={newest} />
+      <SnapshotCard here={here} asked={newest} dso={status.answer?.dso} />
       <FeedCard live={live} status={status} />
       <SupplyCard here={paced} />
       <GroupsCard here={paced} />
@@ -86,7 +88,16 @@ export function NoSnapshotsPage({
 /** After as many periods without a snapshot the newest one is old. */
 const PERIODS_MAX = 3;
 
-function SnapshotCard({ here, asked }: { readonly here: Shown; readonly asked: Asked<Snapshots> }): JSX.Element {
+interface SnapshotProps {
+  readonly here: Shown;
+  readonly asked: Asked<Snapshots>;
+  readonly dso: string | null | undefined;
+}
+
+function SnapshotCard({ here, asked, dso }: SnapshotProps): JSX.Element {
+  const ofInstruments = instrumentsRequest({ migration_id: here.migration, limit: INSTRUMENTS_MAX });
+  const { instruments = [] } = useAnswer(dso == null ? null : ofInstruments).answer ?? {};
+  const scope = instruments.find(({ admin, id }) => admin === dso && id === COIN)?.scope;
   const now = useNow(AGE_INTERVAL_MS);
   const { record_time, forced } = here.snapshot;
   const isOld = here.at === null && now - Date.parse(record_time) > PERIODS_MAX * here.periodMs;
@@ -107,6 +118,7 @@ function SnapshotCard({ here, asked }: { readonly here: Shown; readonly asked: A
     >
       {asked.error !== null && <p class="stale">Last refresh failed: {asked.error.message}</p>}
       <SnapshotFigures snapshot={here.snapshot} />
+      {scope === 'followed' && <p class="faint">Of the owners that this service follows, not of all.</p>}
     </Card>
   );
 }

@@ -1,5 +1,5 @@
 import type { JSX } from 'preact';
-import { changeQuery, useAddress } from '../data/address.ts';
+import { type Chosen, changeQuery, tokenLink, updateLink, useAddress } from '../data/address.ts';
 import {
   type Changes,
   changesRequest,
@@ -16,7 +16,7 @@ import { percentOf, pixels, sum } from '../data/decimal.ts';
 import { DAY_MS, instant, microAfter } from '../data/time.ts';
 import { AnswerCard, Choice, Empty } from '../parts/card.tsx';
 import { amountColumn, type Column, changeColumn, Pager, pageQuery, Table, usePages } from '../parts/table.tsx';
-import { Amount, Figure, Id, Party, Time } from '../parts/values.tsx';
+import { Amount, Figure, ForeignId, Id, Party, partyParts, Time } from '../parts/values.tsx';
 
 type Movement = Movements['movements'][number];
 
@@ -28,6 +28,8 @@ const nameIn = <Names extends object>(names: Names, given: string | null, initia
 
 interface MovementsProps {
   readonly party: string;
+  /** Of a token; of the coin unless given. */
+  readonly chosen?: Chosen | undefined;
   readonly here: Shown;
   /** Changes when the party's history does. */
   readonly changed: string | null;
@@ -57,7 +59,13 @@ function newestFirst(query: URLSearchParams, name: 'movements' | 'changes'): Col
   };
 }
 
-function UpdatesCard({ party, here, changed, choice }: MovementsProps & { readonly choice: JSX.Element }): JSX.Element {
+function UpdatesCard({
+  party,
+  chosen,
+  here,
+  changed,
+  choice,
+}: MovementsProps & { readonly choice: JSX.Element }): JSX.Element {
   const { query } = useAddress();
   const kind = nameIn(KINDS, query.get('kind'), 'all');
   const pages = usePages('movements');
@@ -67,6 +75,7 @@ function UpdatesCard({ party, here, changed, choice }: MovementsProps & { readon
     to: here.at ?? undefined,
     kind: kind === 'all' ? undefined : kind,
     order: asked === 'asc' ? 'asc' : undefined,
+    ...chosen,
   };
   const columns: readonly Column<Movement>[] = [
     { name: 'Time', cell: ({ record_time }) => <Time of={record_time} precise />, narrow: 'sub', sort },
@@ -78,8 +87,12 @@ function UpdatesCard({ party, here, changed, choice }: MovementsProps & { readon
     changeColumn('Change', ({ change_total }) => change_total, { gain: true, narrow: 'value' }),
     changeColumn('Locked change', ({ change_locked }) => change_locked),
     amountColumn('Total after', ({ total }) => total, { narrow: 'aside' }),
-    { name: 'Others', cell: (movement) => <Others of={movement} /> },
-    { name: 'Update', cell: ({ update_id }) => <Id of={update_id} what="the update id" /> },
+    ...(chosen === undefined ? [] : [{ name: 'Account', cell: AccountName }]),
+    { name: 'Others', cell: (movement) => <Others of={movement} chosen={chosen} /> },
+    {
+      name: 'Update',
+      cell: ({ update_id }) => <Id of={update_id} what="the update id" href={updateLink(update_id)} />,
+    },
   ];
   return (
     <AnswerCard
@@ -106,7 +119,7 @@ function UpdatesCard({ party, here, changed, choice }: MovementsProps & { readon
             caption="Movements"
             columns={columns}
             rows={movements}
-            keyOf={({ update_id, counted_at }) => `${counted_at} ${update_id}`}
+            keyOf={(row) => JSON.stringify([row.counted_at, row.update_id, row.provider, row.account_id])}
             empty={kind === 'all' ? 'Nothing of this party ever moved.' : `This party has no movement of this kind.`}
           />
           <Pager pages={pages} next={next_page_token} count={movements.length} what="movements" />
@@ -116,14 +129,31 @@ function UpdatesCard({ party, here, changed, choice }: MovementsProps & { readon
   );
 }
 
+function AccountName({ provider = null, account_id = '' }: Movement): JSX.Element {
+  return (
+    <>
+      {provider !== null && <span title={provider}>{partyParts(provider).name} </span>}
+      <ForeignId of={account_id} />
+    </>
+  );
+}
+
+interface OthersProps extends Pick<MovementsProps, 'chosen'> {
+  readonly of: Movement;
+}
+
 /** The other owners of an update: the one with the largest change, and how many more. */
-function Others({ of: { others, others_count } }: { readonly of: Movement }): JSX.Element {
+function Others({ of: { others, others_count }, chosen }: OthersProps): JSX.Element {
   const [first] = others;
   if (first === undefined) return <span class="faint">none</span>;
   const more = others.slice(1).map(({ party_id, change_total }) => `${party_id} ${change_total}`);
   return (
     <span class="others">
-      {first.party_id === null ? 'no owner' : <Party id={first.party_id} />}
+      {first.party_id === null ? (
+        'no owner'
+      ) : (
+        <Party id={first.party_id} href={chosen && tokenLink(chosen, { owner: first.party_id })} />
+      )}
       {others_count > 1 && (
         <span class="faint" title={more.join('\n')}>
           {' '}
@@ -137,7 +167,13 @@ function Others({ of: { others, others_count } }: { readonly of: Movement }): JS
 type Change = Changes['changes'][number];
 
 /** The snapshots at which the holdings of the party changed. */
-function ChangesCard({ party, here, changed, choice }: MovementsProps & { readonly choice: JSX.Element }): JSX.Element {
+function ChangesCard({
+  party,
+  chosen,
+  here,
+  changed,
+  choice,
+}: MovementsProps & { readonly choice: JSX.Element }): JSX.Element {
   const { query } = useAddress();
   const pages = usePages('changes');
   const { asked, ...sort } = newestFirst(query, 'changes');
@@ -145,6 +181,7 @@ function ChangesCard({ party, here, changed, choice }: MovementsProps & { readon
     migration_id: here.migration,
     to: here.at ?? undefined,
     order: asked === 'asc' ? 'asc' : undefined,
+    ...chosen,
   };
   const columns: readonly Column<Change>[] = [
     { name: 'Snapshot', cell: ({ record_time }) => <Time of={record_time} />, narrow: 'head', sort },
@@ -170,7 +207,7 @@ function ChangesCard({ party, here, changed, choice }: MovementsProps & { readon
             columns={columns}
             rows={changes}
             keyOf={(row) => row.record_time}
-            empty={`This party never had coin in migration ${here.migration}.`}
+            empty={`This party never had any in migration ${here.migration}.`}
           />
           <Pager pages={pages} next={next_page_token} count={changes.length} what="snapshots with a change" />
         </>
@@ -206,9 +243,9 @@ const LOCK_COLUMNS: readonly Column<Lock>[] = [
 const LOCKS_MAX = 1000;
 
 /** What is locked, until when and for whom. */
-export function LocksCard({ party, here }: { readonly party: string; readonly here: Shown }): JSX.Element {
+export function LocksCard({ party, chosen, here }: Omit<MovementsProps, 'changed'>): JSX.Element {
   const pages = usePages('locks');
-  const first = { migration_id: here.migration, record_time: here.snapshot.record_time };
+  const first = { migration_id: here.migration, record_time: here.snapshot.record_time, ...chosen };
   const request = locksRequest(party, pageQuery(pages, first));
   return (
     <AnswerCard title="Locks" request={request} csv={csvOf(locksRequest(party, first), true)} lines={4}>
@@ -229,7 +266,7 @@ export function LocksCard({ party, here }: { readonly party: string; readonly he
             columns={LOCK_COLUMNS}
             rows={locks}
             keyOf={({ contract_id }) => contract_id}
-            empty="This party has no locked coin at this snapshot."
+            empty="Nothing of this party is locked at this snapshot."
           />
           <Pager pages={pages} next={next_page_token} count={locks.length} what="locks" />
         </>
@@ -293,8 +330,8 @@ interface StatementProps extends Omit<MovementsProps, 'here'> {
 }
 
 /** What came and went in each month, with files of its days and its movements. */
-export function StatementCard({ party, migration, changed }: StatementProps): JSX.Element {
-  const request = statementRequest(party, { migration_id: migration, every: '1mo' });
+export function StatementCard({ party, chosen, migration, changed }: StatementProps): JSX.Element {
+  const request = statementRequest(party, { migration_id: migration, every: '1mo', ...chosen });
   const columns: readonly Column<Period>[] = [
     { name: 'Month', cell: ({ to }) => <b>{monthOf(to)}</b>, narrow: 'head' },
     amountColumn('Opening', ({ opening }) => opening),
@@ -305,7 +342,7 @@ export function StatementCard({ party, migration, changed }: StatementProps): JS
     {
       name: 'Save',
       cell: ({ from, to }) => {
-        const range = { migration_id: migration, from: microAfter(from.replace(/\.\d+Z$/, 'Z')), to };
+        const range = { ...chosen, migration_id: migration, from: microAfter(from.replace(/\.\d+Z$/, 'Z')), to };
         const whole = from.includes('.') ? { ...range, from: undefined } : range;
         return (
           <span class="saves">

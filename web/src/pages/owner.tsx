@@ -21,8 +21,9 @@ import { Answered, Card } from '../parts/card.tsx';
 import { ChartCard } from '../parts/chart-card.tsx';
 import { Amount, CopyButton, Figure, partyParts, Time } from '../parts/values.tsx';
 import { rememberOwner } from '../search.tsx';
-import { ContractsCard } from './contracts.tsx';
+import { ContractCard, ContractsCard } from './contracts.tsx';
 import { LocksCard, MovementsCard, StatementCard } from './owner-tables.tsx';
+import { OwnerInstrumentsCard } from './tokens.tsx';
 
 const PACE_MS = 2_000;
 const NONE = '0.0000000000';
@@ -31,12 +32,14 @@ interface OwnerProps {
   readonly party: string;
   readonly here: Shown;
   readonly live: Live;
+  readonly hasTokens: boolean;
 }
 
 /** The statement of one party. */
-export function OwnerPage({ party, here, live }: OwnerProps): JSX.Element {
+export function OwnerPage({ party, here, live, hasTokens }: OwnerProps): JSX.Element {
   const shown = usePacedHere(here, PACE_MS);
   const holding = { migration: shown.migration, time: shown.at ?? shown.newest.record_time, party };
+  const contract = useAddress().query.get('contract');
   const changed = usePaced(live.ownerChange, PACE_MS);
   const { name, fingerprint } = partyParts(party);
   const label = useLabels()[party];
@@ -57,6 +60,7 @@ export function OwnerPage({ party, here, live }: OwnerProps): JSX.Element {
         </p>
       </div>
       <div class="grid">
+        {contract !== null && <ContractCard holding={holding} id={contract} />}
         <TotalsCard
           holding={holding}
           title={shown.at === null ? 'Holdings now' : `Holdings at ${showTime(shown.at)} UTC`}
@@ -69,6 +73,7 @@ export function OwnerPage({ party, here, live }: OwnerProps): JSX.Element {
           refresh={changed}
           pointsOf={({ points }) => points}
         />
+        {hasTokens && <OwnerInstrumentsCard {...{ party }} here={shown} />}
         <MovementsCard {...{ party, changed }} here={shown} />
         <LocksCard {...{ party }} here={shown} />
         <StatementCard {...{ party, changed }} migration={shown.migration} />

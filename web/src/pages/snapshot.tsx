@@ -1,7 +1,8 @@
 import type { JSX } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
+import type { ParametersOf } from '../../../client/src/index.ts';
 import { pageLink } from '../data/address.ts';
-import { allMovementsRequest, type RequestError, type Snapshot, send, snapshotsRequest } from '../data/api.ts';
+import { allMovementsRequest, client, type RequestError, type Snapshot, snapshotsRequest } from '../data/api.ts';
 import { decimalOf, unitsOf } from '../data/decimal.ts';
 import { useAnswer } from '../data/hooks.ts';
 import type { Live } from '../data/stream.ts';
@@ -105,7 +106,8 @@ interface Moved {
 
 const MOVERS_MAX = 10;
 const PAGE = 1000;
-const PAGES_MAX = 10;
+const MOVEMENTS_MAX = 10 * PAGE;
+type MovementsQuery = ParametersOf<'/holdfast/v1/movements'>;
 
 /** Who moved most since the snapshot before: the sums of the movements in between. */
 function MoversCard({
@@ -164,14 +166,12 @@ function MoversCard({
   );
 }
 
-async function readMoved(first: object, signal: AbortSignal): Promise<Moved> {
+async function readMoved(first: MovementsQuery, signal: AbortSignal): Promise<Moved> {
   const sums = new Map<string, { total: bigint; unlocked: bigint; locked: bigint }>();
   let movements = 0;
-  let after: string | null = null;
-  for (let pages = 0; pages < PAGES_MAX; pages++) {
-    const query: Parameters<typeof allMovementsRequest>[0] = after === null ? { ...first } : { after, limit: PAGE };
-    const answer = await send(allMovementsRequest(query), signal);
-    for (const { party_id, change_total, change_unlocked, change_locked } of answer.movements) {
+  let isCut = false;
+  for await (const page of client.pages('/holdfast/v1/movements', first, { signal })) {
+    for (const { party_id, change_total, change_unlocked, change_locked } of page.movements) {
       // Coin always has an owner.
       if (party_id === null) continue;
       const { total, unlocked, locked } = sums.get(party_id) ?? { total: 0n, unlocked: 0n, locked: 0n };
@@ -181,9 +181,9 @@ async function readMoved(first: object, signal: AbortSignal): Promise<Moved> {
         locked: locked + unitsOf(change_locked),
       });
     }
-    movements += answer.movements.length;
-    after = answer.next_page_token;
-    if (after === null) break;
+    movements += page.movements.length;
+    isCut = page.next_page_token !== null;
+    if (movements >= MOVEMENTS_MAX) break;
   }
   const size = (units: bigint): bigint => (units < 0n ? -units : units);
   const movers = [...sums]
@@ -195,5 +195,5 @@ async function readMoved(first: object, signal: AbortSignal): Promise<Moved> {
       unlocked: decimalOf(unlocked),
       locked: decimalOf(locked),
     }));
-  return { movers, movements, isCut: after !== null };
+  return { movers, movements, isCut };
 }

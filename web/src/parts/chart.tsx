@@ -224,7 +224,8 @@ function drawChart(
     stepMs === null
       ? [seconds, heights, points.map(({ locked }) => pixels(locked))]
       : [seconds, heights.map((each) => (each < 0 ? null : each)), heights.map((each) => (each < 0 ? each : null))];
-  const withZero = stepMs !== null || axis === 'zero';
+  // What never changed has no range to fit.
+  const withZero = stepMs !== null || axis === 'zero' || least === largest;
   const ticks = ticksBetween(withZero && least > 0n ? 0n : least, withZero && largest < 0n ? 0n : largest);
   const plot = new uPlot(options(frame, { ticks, axis, at, stepMs }, listener), data, frame);
   const sized = new ResizeObserver(() => plot.setSize({ width: frame.clientWidth, height: HEIGHT }));

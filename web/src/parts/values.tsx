@@ -88,8 +88,15 @@ export function Figure({ name, swatch, large = false, wide = false, amount, chil
   );
 }
 
+interface PartyProps {
+  readonly id: string;
+  readonly link?: boolean;
+  /** The page of the owner unless given. */
+  readonly href?: string | undefined;
+}
+
 /** A party by its label or name and its fingerprint, which only the style shortens: a copied row has the whole id. */
-export function Party({ id, link = true }: { readonly id: string; readonly link?: boolean }): JSX.Element {
+export function Party({ id, link = true, href }: PartyProps): JSX.Element {
   const { name, fingerprint } = partyParts(id);
   const label = useLabels()[id];
   const text = (
@@ -104,7 +111,7 @@ export function Party({ id, link = true }: { readonly id: string; readonly link?
   if (!link) return <span class="party">{text}</span>;
   return (
     <span class="copied">
-      <a class="party" href={ownerLink(id)} title={id}>
+      <a class="party" href={href ?? ownerLink(id)} title={id}>
         {text}
       </a>
       <CopyButton text={id} what={`the party id of ${name}`} icon />
@@ -123,16 +130,31 @@ export function Whole({ of }: { readonly of: string }): JSX.Element {
   );
 }
 
+interface IdProps {
+  readonly of: string;
+  readonly what: string;
+  /** Of its page. */
+  readonly href?: string;
+}
+
 /** An id with a button that copies it. */
-export function Id({ of, what }: { readonly of: string; readonly what: string }): JSX.Element {
+export function Id({ of, what, href }: IdProps): JSX.Element {
+  const text = (
+    <code class="id" title={of}>
+      <Whole of={of} />
+    </code>
+  );
   return (
     <span class="copied">
-      <code class="id" title={of}>
-        <Whole of={of} />
-      </code>
+      {href === undefined ? text : <a href={href}>{text}</a>}
       <CopyButton text={of} what={what} icon />
     </span>
   );
+}
+
+/** An id that a registry made up: any text, in any direction. */
+export function ForeignId({ of }: { readonly of: string }): JSX.Element {
+  return <bdi class="wrap">{of === '' ? '(empty)' : of}</bdi>;
 }
 
 /** Whether a text has the form of a party id; the service validates the rest. */
