@@ -81,16 +81,12 @@ export const ipAddresses = kind(
   'IP addresses separated by commas',
   'IP,...',
 );
-const HOST_PORT = /^(?:\[([0-9A-Fa-f:.]+)\]|([^\s,:[\]]+)):(\d{1,5})$/;
 /** An address to listen on. */
 export const hostAndPort = kind(
   z
     .string()
-    .regex(HOST_PORT)
-    .transform((given) => {
-      const [, ipv6, host = ipv6!, port] = HOST_PORT.exec(given)!;
-      return { host, port: Number(port) };
-    })
+    .regex(/^(\[[0-9A-Fa-f:.]+\]|[^\s,:[\]]+):\d{1,5}$/)
+    .transform((given) => ({ host: given.replaceAll(/^\[|\]?:\d+$/g, ''), port: Number(given.split(':').at(-1)) }))
     .refine(({ port }) => port <= 65_535),
   'a host and a port such as 127.0.0.1:9464',
   'HOST:PORT',
@@ -172,7 +168,7 @@ export function settingOption(
     bounds === undefined ? help : `${help}; from ${bounds}`,
   ).env(environmentName(key));
   if (placeholder === null) return option.preset('true');
-  if (value !== '') option.default(value);
+  if (value !== '') option.default(value, value);
   return schema instanceof z.ZodEnum ? option.choices(schema.options as string[]) : option;
 }
 

@@ -6,8 +6,6 @@ import { Refusal } from '../refusal.ts';
 import { count, optionName, parseAs } from '../setting-kinds.ts';
 import type { CliCommand } from './command.ts';
 
-/** Nobody finds so many by trying, so that a plain hash is enough. */
-const SECRET_BYTES = 32;
 const RATE = count(1, REQUESTS_MAX);
 const PER_MINUTE = RATE('requests a minute', { default: '600' });
 const BURST = RATE('requests at once (default: those of a minute)');
@@ -23,7 +21,8 @@ export const apiKeyCommand: CliCommand = {
     command.option('--per-minute <N>', PER_MINUTE.help, PER_MINUTE.default).option('--burst <N>', BURST.help),
   run: async ({ args, options, config: { apiKeysFile: file }, terminal }) => {
     if (file === null) throw new Refusal(`${optionName('apiKeysFile')} is required: the key's hash is added to it`);
-    const key = `holdfast_${randomBytes(SECRET_BYTES).toString('base64url')}`;
+    // Nobody finds so many bytes by trying, so that a plain hash is enough.
+    const key = `holdfast_${randomBytes(32).toString('base64url')}`;
     const perMinute = parseAs('--per-minute', PER_MINUTE, options.perMinute);
     const burst = options.burst === undefined ? undefined : parseAs('--burst', BURST, options.burst);
     const line = JSON.stringify({ name: args[0], sha256: hash('sha256', key), perMinute, burst });

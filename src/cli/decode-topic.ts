@@ -1,3 +1,4 @@
+import { Option } from 'commander';
 import type { Registry } from 'prom-client';
 import { KAFKA_SETTINGS, keysOf, SETTINGS } from '../config/setting-list.ts';
 import { startMetricsServer } from '../http/metrics-server.ts';
@@ -46,7 +47,9 @@ export const decodeCommand: CliCommand = {
       )
       .option('--create', 'create the topics to write to where they are missing')
       .option('--drop <PARTITION:OFFSET...>', 'go on without these messages, at which their partitions have stopped')
-      .option('--mark-interval <D>', MARK_INTERVAL.help, MARK_INTERVAL.default),
+      .addOption(
+        new Option('--mark-interval <D>', MARK_INTERVAL.help).default(MARK_INTERVAL.default, MARK_INTERVAL.default),
+      ),
   run: async ({ options, config, terminal, logger }) => {
     const { kafka, dso, migrationId, snapshotPeriodUs, onBadUpdate, recordTimeAheadMaxUs, metricsAddress } = config;
     if (kafka === null) throw new Refusal('--kafka-brokers and --kafka-topic say which updates to decode');

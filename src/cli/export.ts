@@ -12,6 +12,7 @@ import { DAY_US } from '../holdings/statement.ts';
 import { PARAMETERS } from '../holdings/table-question.ts';
 import { csvText, LISTED_COLUMNS, ownerEvent, type Row, snapshotEvent } from '../holdings/table-rows.ts';
 import { formatTime, parseRequestTime } from '../ledger/time.ts';
+import { requireUsable } from '../named-file.ts';
 import { Refusal } from '../refusal.ts';
 import { type ExportedFacts, openExport } from '../views/read/export-reader.ts';
 import { type CliCommand, type Invocation, parseOption } from './command.ts';
@@ -23,15 +24,13 @@ const TOTALS = ['unlocked', 'locked', 'total'];
 const CHANGES = ['change_unlocked', 'change_locked', 'change_total'];
 const OF_OTHERS = ['others', 'others_count', 'minted', 'burned', 'legs'];
 
-type Tables = {
+/** Rows are those of the stream's events. */
+const TABLES: {
   readonly [Name in keyof ExportedFacts]: {
     readonly columns: readonly string[];
     readonly rowOf: (fact: ExportedFacts[Name]) => Row;
   };
-};
-
-/** Rows are those of the stream's events. */
-const TABLES: Tables = {
+} = {
   movements: {
     columns: [...OF_OWNER, ...OF_UPDATE, ...CHANGES, ...TOTALS, ...OF_OTHERS],
     rowOf: (movement) => ({ ...movementEvent(movement), party_id: movement.party || null }),
@@ -48,22 +47,21 @@ export const exportCommand: CliCommand = {
     'holdfast export --what totals --from 2026-10-01 --to 2026-10-31 --format csv --output ./october',
   ],
   addOptions(command) {
-    const [tables, formats] = [Object.keys(TABLES), ['parquet', 'csv']];
     const what = 'movements of all owners, totals of owners where a snapshot changed them, or snapshots';
     return command
-      .addOption(new Option('--what <TABLE>', what).choices(tables).makeOptionMandatory())
+      .addOption(new Option('--what <TABLE>', what).choices(Object.keys(TABLES)).makeOptionMandatory())
       .requiredOption(
         '--output <DIR>',
         'writes DIR/<TABLE>/day=2026-10-01/part.parquet where its rows are not there yet',
       )
-      .addOption(new Option('--format <FORMAT>', 'form of the files').choices(formats).default('parquet'))
+      .addOption(new Option('--format <FORMAT>', 'form of the files').choices(['parquet', 'csv']).default('parquet'))
       .option('--from <TIME>', 'from the day of this time on, in UTC: RFC 3339, a date, or -7d (default: the first)')
       .option('--to <TIME>', 'up to the day of this time, all of it (default: the last)');
   },
-  run: (invocation) => exportTable(invocation.options.what as keyof Tables, invocation),
+  run: (invocation) => exportTable(invocation.options.what as keyof ExportedFacts, invocation),
 };
 
-async function exportTable<Name extends keyof Tables>(
+async function exportTable<Name extends keyof ExportedFacts>(
   name: Name,
   { options, config, terminal: { stdout, stderr, stopSignal }, logger }: Invocation,
 ): Promise<undefined> {
@@ -79,6 +77,7 @@ async function exportTable<Name extends keyof Tables>(
   const dayOf = (time: number): number => Math.floor(time / DAY_US) * DAY_US;
   const first = dayOf(Math.max(Number(from ?? 0), Math.min(...migrations.map((each) => each.from))));
   const last = dayOf(Math.min(Number(to ?? Number.MAX_SAFE_INTEGER), Math.max(...migrations.map((each) => each.to))));
+  requireUsable('--output', `${target} cannot be made`, () => mkdirSync(target, { recursive: true }));
   const stop = stopSignal();
   using progress = createProgress({ doing: 'exporting', stderr, logger });
   const done = { days: 0, kept: 0, rows: 0 };

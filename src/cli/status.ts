@@ -149,6 +149,12 @@ export function phaseOf({ readiness, status: { phase } }: Reading): string {
   return phase === 'reading' && readiness.ready ? 'caught_up' : phase;
 }
 
+/** What the names of fields do not say well. */
+const LABELS: Readonly<Record<string, string>> = {
+  errors_in_a_row: 'consecutive errors',
+  seconds_left: 'catch-up seconds',
+};
+
 /** Each kind of source says different things; single values are shown as they are. */
 function sourceFacts({ name, ...details }: NonNullable<Reading['status']['source']>): Fact[] {
   const figures = Object.entries(details).flatMap(([key, value]) =>
@@ -157,7 +163,7 @@ function sourceFacts({ name, ...details }: NonNullable<Reading['status']['source
   const single = figures.filter(([, value]) => typeof value === 'string' || typeof value === 'number');
   return [
     ['source', name],
-    ...single.map(([key, value]): Fact => [`  ${key.replaceAll('_', ' ')}`, withAge(String(value))]),
+    ...single.map(([key, value]): Fact => [`  ${LABELS[key] ?? key.replaceAll('_', ' ')}`, withAge(String(value))]),
   ];
 }
 

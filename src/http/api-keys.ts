@@ -16,17 +16,19 @@ const KEYS_MAX = 1_000;
 export const REQUESTS_MAX = 1_000_000;
 const LOOK_MS = 1_000;
 
-const nameExpected = '1-64 of letters, digits, ".", "_" and "-"';
-const hashExpected = 'the SHA-256 of the key in 64 hex digits of lower case';
+const text = (pattern: RegExp, expected: string) => z.string(expected).regex(pattern, expected);
 const rateExpected = `a whole number from 1 to ${REQUESTS_MAX}`;
 const rate = z.int(rateExpected).min(1, rateExpected).max(REQUESTS_MAX, rateExpected);
-const ENTRY = z.strictObject({
-  name: z.string(nameExpected).regex(/^[A-Za-z0-9._-]{1,64}$/, nameExpected),
-  sha256: z.string(hashExpected).regex(/^[0-9a-f]{64}$/, hashExpected),
+/** `burst`: requests at once; all of a minute unless given. */
+const FIELDS = {
+  name: text(/^[A-Za-z0-9._-]{1,64}$/, '1-64 of letters, digits, ".", "_" and "-"'),
+  sha256: text(/^[0-9a-f]{64}$/, 'the SHA-256 of the key in 64 hex digits of lower case'),
   perMinute: rate,
-  /** Requests at once; all of a minute unless given. */
   burst: rate.optional(),
-});
+};
+const ENTRY = z
+  .strictObject(FIELDS)
+  .transform(({ burst, ...entry }) => ({ ...entry, burst: burst ?? entry.perMinute }));
 type Entry = z.output<typeof ENTRY>;
 
 /** The lines of `--api-keys-file`. Throws a Refusal that repeats no hash, in whose place somebody may have put the key. */
@@ -49,54 +51,45 @@ function parseEntry(line: string, where: string, refuse: (what: string) => never
   const given = jsonOrNull(line);
   const { data, error } = ENTRY.safeParse(given);
   if (data !== undefined) return data;
-  const { path, message, ...issue } = error.issues[0]!;
   if (!isObject(given)) return refuse(`${where}no JSON object, expected a line as \`holdfast api-key\` writes it`);
-  const name = String(path[0] ?? (issue as z.core.$ZodIssueUnrecognizedKeys).keys[0]);
-  const shown = name === 'sha256' ? 'something else' : showGiven(given[name]);
-  return path.length > 0
-    ? refuse(`${where}${name}: given ${shown}, expected ${message}`)
-    : refuse(`${where}${showGiven(name)}: no such field, only ${Object.keys(ENTRY.shape).join(', ')}`);
+  const [issue] = error.issues as [z.core.$ZodIssue];
+  if (issue.code === 'unrecognized_keys')
+    return refuse(`${where}${showGiven(issue.keys[0])}: no such field, only ${Object.keys(FIELDS).join(', ')}`);
+  const name = String(issue.path[0]);
+  const shown = name === 'sha256' && name in given ? 'something else' : showGiven(given[name]);
+  return refuse(`${where}${name}: given ${shown}, expected ${issue.message}`);
 }
 
 /** Who has a key. Requests are taken from what is left, which grows with time up to the burst. */
-interface Client extends Omit<Entry, 'burst'> {
-  readonly burst: number;
+interface Client extends Entry {
   left: number;
   atMs: number;
   requests: number;
 }
 
-export interface ApiKeys extends Disposable {
-  /** Takes a request of a key. Throws a 401 where there is no key, and a 429 for one too many. */
-  readonly admit: (c: Context) => void;
-  /** Why the file is not used as it is now. */
-  readonly failures: () => readonly string[];
-}
-
-const EXPECTED = '"Bearer KEY", or Basic with the key as its password';
 /** By Basic a browser asks for the key itself. */
 const CHALLENGE = { 'WWW-Authenticate': 'Basic realm="Holdfast", charset="UTF-8", Bearer realm="Holdfast"' };
+
+export type ApiKeys = ReturnType<typeof openApiKeys>;
 
 /** Reads the file, and again when it changes: where that is bad it is reported, and the keys of before stay. */
 export function openApiKeys(
   file: string,
   { registry, logger, clockMs }: { registry: Registry; logger: Logger; clockMs: () => number },
-): ApiKeys {
+) {
   // A key is searched by what nobody outside can compute, so the time of the search says nothing about others.
   const blinding = randomBytes(32);
   const blinded = (sha256: string): string => createHmac('sha256', blinding).update(sha256).digest('base64');
   let clients = new Map<string, Client>();
   let bytes: Buffer | null = null;
-  let failure: string | null = null;
+  let failures: readonly string[] = [];
 
   function read(): void {
     const now = readNamed(optionName('apiKeysFile'), file);
     if (bytes?.equals(now)) return;
-    const entries = parseApiKeys(file, now).map(({ burst, ...entry }): [string, Client] => {
+    const entries = parseApiKeys(file, now).map((entry): [string, Client] => {
       const id = blinded(entry.sha256);
-      const most = burst ?? entry.perMinute;
-      const { left, atMs, requests } = clients.get(id) ?? { left: most, atMs: clockMs(), requests: 0 };
-      return [id, { ...entry, burst: most, left, atMs, requests }];
+      return [id, { left: entry.burst, atMs: clockMs(), requests: 0, ...clients.get(id), ...entry }];
     });
     clients = new Map(entries);
     bytes = now;
@@ -104,35 +97,34 @@ export function openApiKeys(
   }
 
   function lookAgain(): void {
-    const before = failure;
     try {
       read();
-      failure = null;
+      failures = [];
     } catch (error) {
-      failure = `${(error as Error).message}; the keys of before are still accepted`;
-      if (failure !== before) logger.error(failure);
+      const failure = `${(error as Error).message}; the keys of before are still accepted`;
+      if (!failures.includes(failure)) logger.error(failure);
+      failures = [failure];
     }
   }
 
   read();
   const looking = setInterval(lookAgain, LOOK_MS).unref();
-  counters(registry, {
-    holdfast_api_key_requests_total: {
-      help: 'Requests of each API key, also those that were too many.',
-      label: 'key',
-      read: () => Object.fromEntries(clients.values().map(({ name, requests }) => [name, requests])),
-    },
-  });
+  const byName = () => Object.fromEntries(clients.values().map(({ name, requests }) => [name, requests]));
+  const help = 'Requests of each API key, also those that were too many.';
+  counters(registry, { holdfast_api_key_requests_total: { help, label: 'key', read: byName } });
   return {
-    admit(c) {
+    /** Takes a request of a key. Throws a 401 where there is no key, and a 429 for one too many. */
+    admit(c: Context): void {
       const given = c.req.header('authorization');
-      const key = given === undefined ? null : keyOf(given);
-      const client = key === null ? undefined : clients.get(blinded(hash('sha256', key)));
-      if (client !== undefined) return take(client, clockMs());
+      const key = keyOf(given ?? '');
+      const client = key && clients.get(blinded(hash('sha256', key)));
+      if (client) return take(client, clockMs());
       const what = given === undefined ? 'nothing' : key === null ? 'something else' : 'a key that is not known';
-      throw new HttpFault(401, `Authorization: given ${what}, expected ${EXPECTED}`, CHALLENGE);
+      const expected = '"Bearer KEY", or Basic with the key as its password';
+      throw new HttpFault(401, `Authorization: given ${what}, expected ${expected}`, CHALLENGE);
     },
-    failures: () => (failure === null ? [] : [failure]),
+    /** Why the file is not used as it is now. */
+    failures: () => failures,
     [Symbol.dispose]: () => clearInterval(looking),
   };
 }
@@ -153,7 +145,7 @@ function take(client: Client, nowMs: number): void {
   client.atMs = nowMs;
   client.requests += 1;
   if (client.left < 1) {
-    const seconds = Math.max(1, Math.ceil(((1 - client.left) * 60) / perMinute));
+    const seconds = Math.ceil(((1 - client.left) * 60) / perMinute);
     const given = `key ${name}: given more than ${perMinute} requests a minute, and ${burst} at once`;
     throw new HttpFault(429, `${given}; try again later`, { 'Retry-After': String(seconds) }, { code: 'unavailable' });
   }

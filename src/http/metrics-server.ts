@@ -11,20 +11,18 @@ export async function metricsResponse(registry: Registry): Promise<Response> {
 /** Serves `/metrics` at the address of `--metrics-address`, and `/livez` for what starts containers. */
 export async function startMetricsServer(
   registry: Registry,
-  { host, port, logger }: { readonly host: string; readonly port: number; readonly logger: Logger },
+  address: { readonly host: string; readonly port: number; readonly logger: Logger },
 ): Promise<HttpServer> {
   const server = await startHttpServer({
-    host,
-    port,
-    named: `${optionName('metricsAddress')} ${host.includes(':') ? `[${host}]` : host}:${port}`,
-    logger,
+    ...address,
+    named: `${optionName('metricsAddress')} ${address.host}:${address.port}`,
     fetch({ url }) {
       const { pathname } = new URL(url);
-      if (pathname !== '/metrics' && pathname !== '/livez')
-        return jsonResponse(404, { error: 'no such path: there is /metrics and /livez' });
-      return pathname === '/livez' ? jsonResponse(200, {}) : metricsResponse(registry);
+      if (pathname === '/metrics') return metricsResponse(registry);
+      if (pathname === '/livez') return jsonResponse(200, {});
+      return jsonResponse(404, { error: 'no such path: there is /metrics and /livez' });
     },
   });
-  logger.info({ url: server.url }, 'metrics are served');
+  address.logger.info({ url: server.url }, 'metrics are served');
   return server;
 }

@@ -210,9 +210,8 @@ function answering(route: Route, { logger, metrics, admit }: RouteContext): (c: 
 
 /** Shared caches must not give to others what was sent to the holder of a key. A stream was sent already, and is kept by none. */
 function keptPrivate(response: Response): Response {
-  if (response === RESPONSE_ALREADY_SENT) return response;
-  const caching = response.headers.get('cache-control')?.replace('public, ', '');
-  response.headers.set('cache-control', caching === undefined ? 'private' : `private, ${caching}`);
+  const caching = ['private', response.headers.get('cache-control')?.replace('public, ', '') ?? []].flat().join(', ');
+  if (response !== RESPONSE_ALREADY_SENT) response.headers.set('cache-control', caching);
   return response;
 }
 

@@ -250,7 +250,7 @@ async function fetchAnswer<Answer>(url: URL, schema: z.ZodType<Answer>, options:
 
 interface AskOptions {
   readonly stop: AbortSignal;
-  /** The API key of the service; null: none is known, undefined: none is sent. */
+  /** The API key of the service: commands have it of HOLDFAST_API_KEY, and peers are sent none. */
   readonly key?: string | null | undefined;
 }
 
@@ -271,6 +271,6 @@ export async function askHoldfast(
   } catch (error) {
     throw new Error(`${url}: no answer of a Holdfast (${fetchFailure(error)})`, { cause: error });
   }
-  const expected = key === undefined ? 'none, as no peer is sent one' : 'one that it knows in HOLDFAST_API_KEY';
-  throw new Refusal(`${url}: asks for an API key: given ${key ? 'another' : 'none'}, expected ${expected}`);
+  const given = key === undefined ? 'none, as to any peer' : key === null ? 'none' : 'another';
+  throw new Refusal(`${url}: asks for an API key: given ${given}, expected one that it knows in HOLDFAST_API_KEY`);
 }

@@ -71,10 +71,7 @@ export async function startService(
     ...role.health,
     async ready() {
       const readiness = await role.health.ready();
-      return {
-        ...readiness,
-        degraded: [...readiness.degraded, ...comparison.differences(), ...(apiKeys?.failures() ?? [])],
-      };
+      return { ...readiness, degraded: readiness.degraded.concat(comparison.differences(), apiKeys?.failures() ?? []) };
     },
   };
   measureService(registry, { version, health, store });

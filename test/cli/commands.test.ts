@@ -31,7 +31,7 @@ describe('every command', () => {
 
   test('names the variable and the default of a setting, and whether it creates the directory', async () => {
     const help = async (name: string) => (await holdfast(name, '--help')).stdout.replaceAll(/\n {10,}/g, ' ');
-    expect(await help('serve')).toContain('(default: "8080", env: HOLDFAST_PORT)');
+    expect(await help('serve')).toContain('(default: 8080, env: HOLDFAST_PORT)');
     expect(await help('serve')).toContain('--data <DIR>');
     expect(await help('serve')).toContain('users.db; created if missing (default');
     expect(await help('verify')).toContain('users.db (default');

@@ -2,15 +2,19 @@ import { globSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { movementEvent } from '../../src/holdings/movement-answers.ts';
+import { type ExportedMigration, openExport } from '../../src/views/read/export-reader.ts';
 import { comparable, type Exported, exportedAnswers } from '../support/http/exported-answers.ts';
 import { openHoldings } from '../support/http/holdings-service.ts';
 import { readCsv } from '../support/http/read-csv.ts';
 import type { Row } from '../support/http/table-pages.ts';
 import { importsOfOne } from '../support/ledger/history.ts';
 import { oddLedger } from '../support/ledger/options.ts';
+import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';
 import { holdfast } from '../support/program/command.ts';
 import { runProgram } from '../support/program/program.ts';
+import { soakCount } from '../support/program/soak.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { linesOf, replayInto, SMALL_EPOCHS } from '../support/views/replayed.ts';
 import { replayWithForced } from '../support/views/table-views.ts';
@@ -18,11 +22,14 @@ import { replayWithForced } from '../support/views/table-views.ts';
 const root = join(import.meta.dirname, '../..');
 const TABLES = ['movements', 'totals', 'snapshots'] as const;
 const HOUR_US = 3_600_000_000;
+const DAY_US = 24 * HOUR_US;
 const folder = temporaryDirectory();
 afterAll(() => folder[Symbol.dispose]());
 
 /** Amounts that fit 28 digits also in sums, over some days. */
 const NARROW = { stepMeanMicros: HOUR_US / 2, shares: { wideAmount: 0 } };
+
+const seeds = Array.from({ length: soakCount(1) }, (_, seed) => seed + 31);
 
 const LEDGERS: Readonly<Record<string, () => Promise<string>>> = {
   async story() {
@@ -30,17 +37,21 @@ const LEDGERS: Readonly<Record<string, () => Promise<string>>> = {
     await replayInto(folder.at('story'), feeds, { ...SMALL_EPOCHS, seal: true });
     return folder.at('story');
   },
-  async coins() {
-    const options = { ...NARROW, updates: 250, migrations: 3, carriedOver: 20 };
-    const items = [...randomLedger(oddLedger(31, options))].flatMap((item) => importsOfOne(item));
-    return (await replayWithForced(folder, items, [40, 90, 160])).dataDir;
-  },
-  async tokens() {
-    const options = { ...NARROW, updates: 300, carriedOver: 20, shares: { wideAmount: 0, token: 0.7, repair: 0.1 } };
-    const items = [...randomLedger(oddLedger(32, options))].flatMap((item) => importsOfOne(item));
-    return (await replayWithForced(folder, items, [50, 120, 200], 'participant')).dataDir;
-  },
+  ...Object.fromEntries(
+    seeds.flatMap((seed) => [
+      [`coins ${seed}`, () => randomDirectory(seed, 'scan')],
+      [`tokens ${seed}`, () => randomDirectory(seed, 'participant')],
+    ]),
+  ),
 };
+
+async function randomDirectory(seed: number, format: 'scan' | 'participant'): Promise<string> {
+  const isScan = format === 'scan';
+  const shares = { ...NARROW.shares, ...(!isScan && { token: 0.7, repair: 0.1 }) };
+  const options = { ...NARROW, updates: 250, migrations: isScan ? 1 + (seed % 3) : 1, carriedOver: 20, shares };
+  const items = [...randomLedger(oddLedger(seed, options))].flatMap((item) => importsOfOne(item));
+  return (await replayWithForced(folder, items, [40 + (seed % 9), 90 + Number(isScan), 160], format)).dataDir;
+}
 
 /** The rows of all days, as texts, each of the day it must be of. */
 function csvRows(output: string, what: Exported): Row[] {
@@ -88,7 +99,13 @@ async function migrationsOf(data: string): Promise<number[]> {
   return [...new Set((JSON.parse(stdout) as { migration_id: number }[]).map(({ migration_id }) => migration_id))];
 }
 
-describe.each(Object.keys(LEDGERS))('an export of the ledger of %s', async (name) => {
+/** All of a migration, day by day. */
+function* eachFact<Fact>({ from, to, dayAt }: ExportedMigration<Fact>): Generator<Fact> {
+  for (let day = Math.floor(from / DAY_US) * DAY_US; day <= to; day += DAY_US)
+    for (const facts of dayAt(day)?.read() ?? []) yield* facts;
+}
+
+describe.each(Object.keys(LEDGERS))('an export of the ledger: %s', async (name) => {
   const data = await LEDGERS[name]!();
   const output = folder.at(`${name}-files`);
   const migrations = await migrationsOf(data);
@@ -102,6 +119,20 @@ describe.each(Object.keys(LEDGERS))('an export of the ledger of %s', async (name
     await exported(data, what, output, '--format', 'csv');
     expect(comparable(csvRows(output, what))).toEqual(wanted);
     expect(comparable(await parquetRows(output, what))).toEqual(wanted);
+  });
+
+  it('has the same rows where little is read at once, and little held in memory', () => {
+    const factsOf = (limits: Parameters<typeof openExport>[1]): unknown[] => {
+      using reader = openExport(data, limits);
+      const { movements, totals } = reader.migrations;
+      return [
+        ...movements.flatMap((migration) => [...eachFact(migration)].map(movementEvent)),
+        ...totals.flatMap((migration) => [...eachFact(migration)]),
+      ];
+    };
+    const wanted = factsOf({});
+    expect(wanted.length).toBeGreaterThan(15);
+    expect(factsOf({ rowsAtOnce: 3, balancesMax: 2 })).toEqual(wanted);
   });
 
   it('has whole days from --from to --to, and keeps what is finished', async () => {
@@ -121,7 +152,7 @@ describe.each(Object.keys(LEDGERS))('an export of the ledger of %s', async (name
 describe('an exported file', () => {
   it('has exact decimals and UTC times for readers of Parquet', async () => {
     const described = await query(
-      `SELECT column_name, column_type FROM (DESCRIBE FROM read_parquet('${folder.at('tokens-files')}/movements/*/part.parquet'))`,
+      `SELECT column_name, column_type FROM (DESCRIBE FROM read_parquet('${folder.at('tokens 31-files')}/movements/*/part.parquet'))`,
     );
     const types = Object.fromEntries(described.map(({ column_name, column_type }) => [column_name, column_type]));
     expect(types).toMatchObject({
@@ -159,6 +190,23 @@ describe('an exported file', () => {
     expect(comparable(csvRows(folder.at('wide-files'), 'totals'))).toEqual(comparable(wanted));
   });
 
+  it('has several groups of rows where they are many', async () => {
+    const updates = Array.from({ length: 525 }, (_, i) => {
+      const creates = Array.from({ length: 40 }, (_, j) => `+c${i * 40 + j} o${j} ${i + 1}`);
+      return `01:00:00.${String(i).padStart(6, '0')} =u${i} : ${creates.join(' ; ')}`;
+    });
+    await replayInto(folder.at('many'), [
+      folder.writeLines('many.ndjson', linesOf(parseLedger(updates.join('\n')), 'scan')),
+    ]);
+    for (const format of ['csv', 'parquet'])
+      await exported(folder.at('many'), 'movements', folder.at('many-files'), '--format', format);
+    const groups = `SELECT DISTINCT row_group_id FROM parquet_metadata('${folder.at('many-files')}/movements/*/part.parquet')`;
+    expect(await query(groups)).toHaveLength(2);
+    const wanted = comparable(csvRows(folder.at('many-files'), 'movements'));
+    expect(wanted).toHaveLength(21_000);
+    expect(comparable(await parquetRows(folder.at('many-files'), 'movements'))).toEqual(wanted);
+  });
+
   it('of another directory is not replaced', async () => {
     const output = folder.at('story-files');
     const { code, stderr } = await write(folder.at('wide'), 'snapshots', output);
@@ -168,9 +216,13 @@ describe('an exported file', () => {
     });
   });
 
-  it('is not written without a snapshot', async () => {
+  it('is not written without a snapshot, or where no folder can be', async () => {
     await replayInto(folder.at('empty'), [folder.writeLines('nothing.ndjson', [])]);
     expect(await write(folder.at('empty'), 'totals', folder.at('none'))).toMatchObject({ code: 4 });
+    expect(await write(folder.at('wide'), 'totals', '/dev/null/none')).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^holdfast: --output: \/dev\/null\/none\/totals cannot be made/),
+    });
     expect(await write(folder.at('missing'), 'totals', folder.at('none'))).toMatchObject({ code: 2 });
   });
 });
@@ -222,6 +274,29 @@ describe('an export that is killed', () => {
     for (const [path, bytes] of parts) expect(bytes === wanted[path], path).toBe(true);
     expect(await runProgram([...args, cut])).toMatchObject({ code: 0 });
     expect(filesBelow(cut)).toEqual(wanted);
+  });
+
+  it('or read while more is written has the rows of the moment at which it began', async () => {
+    const live = folder.at('live');
+    await replayInto(live, [folder.writeLines('first.ndjson', lines.slice(0, lines.length / 2))], SMALL_EPOCHS);
+    const eventsIn = (reader: ReturnType<typeof openExport>): Generator<Row>[] =>
+      reader.migrations.movements.map(function* (migration) {
+        for (const fact of eachFact(migration)) yield movementEvent(fact);
+      });
+    using before = openExport(live);
+    const wanted = eventsIn(before).flatMap((events) => [...events]);
+    using reader = openExport(live, { rowsAtOnce: 2, balancesMax: 2 });
+    const found: Row[] = [];
+    for (const events of eventsIn(reader))
+      for (const event of events) {
+        found.push(event);
+        // In the open interval, too.
+        if (found.length === wanted.length - 5)
+          await replayInto(live, [folder.writeLines('growing.ndjson', lines)], SMALL_EPOCHS);
+      }
+    expect(found).toEqual(wanted);
+    using after = openExport(live);
+    expect(eventsIn(after).flatMap((events) => [...events]).length).toBeGreaterThan(wanted.length + 50);
   });
 
   it('or comes before the end of a day writes that day again, and no other', async () => {

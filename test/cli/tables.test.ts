@@ -161,6 +161,17 @@ describe('holdfast status', () => {
     expect(json).toMatchObject({ readiness, status: { counts: { updates: 14 } } });
   });
 
+  it('of a service whose source cannot be reached says how often it was tried', async () => {
+    using directory = temporaryDirectory();
+    const [port] = await freePorts(1);
+    await using service = await startService(['--data', directory.at('data'), '--scan', `http://127.0.0.1:${port}`]);
+    await service.until('/readyz', (_, body) => JSON.stringify(body).includes('ECONNREFUSED'));
+    const { stdout } = await holdfast('status', '--url', service.url);
+    expect(stdout).toMatch(/^ready +no$/m);
+    expect(stdout).toMatch(/^ {2}consecutive errors +[1-9]\d*$/m);
+    expect(stdout).toMatch(/^ {2}last error +.*ECONNREFUSED/m);
+  });
+
   it('watches until it is stopped', async () => {
     using directory = temporaryDirectory();
     await holdfast('replay', '--data', directory.at('data'), STORY);

@@ -3,7 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { metricsAskedFor } from '../support/deploy/expressions.ts';
 import { programPath } from '../support/deploy/prometheus.ts';
-import { type Service, startService } from '../support/http/service.ts';
+import { startService } from '../support/http/service.ts';
 import { holdfast } from '../support/program/command.ts';
 import { runProgram } from '../support/program/program.ts';
 import { type TemporaryDirectory, temporaryDirectory } from '../support/program/temporary-directory.ts';
@@ -57,7 +57,7 @@ async function running(client: Awaited<ReturnType<PostgresServer['connect']>>): 
   return rows.length;
 }
 
-async function metricsOf({ url }: Service): Promise<string> {
+async function metricsOf({ url }: { readonly url: unknown }): Promise<string> {
   const response = await fetch(`${url}/metrics`);
   expect(response.status).toBe(200);
   return response.text();
@@ -67,7 +67,9 @@ async function metricsOf({ url }: Service): Promise<string> {
 const NOT_NOW = 'the store is not available for now; /readyz or the log says why';
 
 it('serves what it seals itself, and survives a database that goes away', async () => {
-  await using service = await startService(options);
+  await using service = await startService([...options, '--metrics-address', '127.0.0.1:0']);
+  const ofMetrics = { url: (await service.program.logged('metrics are served')).url };
+  expect((await service.ask('/metrics')).status).toBe(404);
   await service.until('/readyz', (status) => status === 200);
   const { status, body: before } = await service.ask(SUMMARY, QUESTION);
   expect(status).toBe(200);
@@ -90,7 +92,7 @@ it('serves what it seals itself, and survives a database that goes away', async 
       stderr: expect.stringMatching(/^holdfast: not kept by this store: it has totals of snap/),
     },
   });
-  const told = await metricsOf(service);
+  const told = await metricsOf(ofMetrics);
   expect(told).toMatch(/^holdfast_store_unsealed_intervals 0$/m);
   // The same that alerts and dashboard ask for: test/deploy/alerts.test.ts has all others.
   const names = [...told.matchAll(/^# TYPE (holdfast_store_\w+) /gm)].map(([, name]) => name!);
@@ -119,7 +121,7 @@ it('serves what it seals itself, and survives a database that goes away', async 
   const stream = await fetch(`${service.url}/holdfast/v1/stream`);
   expect([stream.status, stream.headers.get('retry-after')]).toEqual([503, '10']);
   expect((await service.ask('/status')).body).toMatchObject({ store: { available: false }, snapshots: [] });
-  const metrics = await metricsOf(service);
+  const metrics = await metricsOf(ofMetrics);
   expect(metrics).toMatch(/^holdfast_not_ready\{cause="store_unavailable"\} 1$/m);
   expect(metrics).not.toMatch(/^holdfast_store_unsealed_intervals \d/m);
 

@@ -91,21 +91,20 @@ function Migrations({ shown, status }: { shown: string | undefined; status: Stat
 function LookSwitch({ look, label }: { readonly look: Look; readonly label: string }): JSX.Element {
   const [chosen, setChosen] = useState(() => chosenLook(look));
   return (
-    <label title={label}>
-      <span class="hidden">{label}</span>
-      <select
-        value={chosen}
-        onChange={({ currentTarget: { value } }) => {
-          chooseLook(look, value);
-          setChosen(value);
-        }}
-      >
-        {Object.entries(LOOKS[look]).map(([name, text]) => (
-          <option key={name} value={name}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
+    <select
+      aria-label={label}
+      title={label}
+      value={chosen}
+      onChange={({ currentTarget: { value } }) => {
+        chooseLook(look, value);
+        setChosen(value);
+      }}
+    >
+      {Object.entries(LOOKS[look]).map(([name, text]) => (
+        <option key={name} value={name}>
+          {text}
+        </option>
+      ))}
+    </select>
   );
 }

@@ -3,7 +3,15 @@ import { useLayoutEffect, useMemo, useRef } from 'preact/hooks';
 import { type Address, AddressContext, linkTo, pageLink, useLocation } from './data/address.ts';
 import { type Shown, type Snapshots, type Status, snapshotsRequest, statusRequest } from './data/api.ts';
 import { useAnswer, useNow } from './data/hooks.ts';
-import { COIN, instrumentNamesRequest, LabelsContext, labelsRequest, UnitContext } from './data/labels.ts';
+import {
+  COIN,
+  type InstrumentNames,
+  InstrumentsContext,
+  instrumentNamesRequest,
+  LabelsContext,
+  labelsRequest,
+  UnitContext,
+} from './data/labels.ts';
 import { startLooks } from './data/remembered.ts';
 import { useLive } from './data/stream.ts';
 import { durationMs, isInstant, showTime } from './data/time.ts';
@@ -22,6 +30,8 @@ import { isParty } from './parts/values.tsx';
 /** Polling of /status while the service is not ready. */
 const STATUS_INTERVAL_MS = 5_000;
 
+const NO_NAMES: InstrumentNames = [];
+
 function App(): JSX.Element {
   const address = useLocation();
   const party = partyOf(address);
@@ -32,6 +42,9 @@ function App(): JSX.Element {
   const at = isWrong ? null : given;
   const newest = useAnswer(snapshotsRequest({ migration_id: migration, limit: 1 }), live.snapshot);
   const past = useAnswer(at === null ? null : snapshotsRequest({ migration_id: migration, to: at, limit: 1 }));
+  const isBefore = past.isCurrent && past.answer?.snapshots.length === 0;
+  const oldest = snapshotsRequest({ migration_id: migration, order: 'asc', limit: 1 });
+  const first = useAnswer(isBefore ? oldest : null).answer?.snapshots[0]?.record_time;
   // The stream has these two; any other change is a reason to read /status.
   const { updates: _updates, lag_seconds: _lag, ...others } = live.status ?? {};
   // While the source fails, fields of /status change that the stream does not have.
@@ -43,7 +56,7 @@ function App(): JSX.Element {
   );
   const labels = useAnswer(labelsRequest);
   const { dso } = status.answer ?? {};
-  const names = useAnswer(instrumentNamesRequest).answer?.instruments ?? [];
+  const names = useAnswer(instrumentNamesRequest).answer?.instruments ?? NO_NAMES;
   const isOfCoin = address.path !== 'tokens';
   const [ofAdmin, ofId] = isOfCoin
     ? [dso, COIN]
@@ -89,10 +102,16 @@ function App(): JSX.Element {
           <a href={pageLink(path, { at: undefined })}>Show the newest</a>.
         </section>
       );
-    if (at !== null && past.isCurrent && past.answer?.snapshots.length === 0 && path !== 'snapshots')
+    if (at !== null && isBefore && path !== 'snapshots')
       return (
         <section class="card">
-          No snapshot at or before {showTime(at)} UTC. <a href={pageLink(path, { at: undefined })}>Show the newest</a>.
+          No snapshot at or before {showTime(at)} UTC.{' '}
+          {first !== undefined && (
+            <>
+              The first is that of <a href={pageLink(path, { at: first })}>{showTime(first)}</a>.{' '}
+            </>
+          )}
+          <a href={pageLink(path, { at: undefined })}>Show the newest</a>.
         </section>
       );
     if (party !== null)
@@ -111,31 +130,33 @@ function App(): JSX.Element {
   return (
     <AddressContext.Provider value={address}>
       <LabelsContext.Provider value={labels.answer ?? {}}>
-        <UnitContext.Provider value={unit}>
-          <a class="skip" href={`${location.pathname}${location.search}#content`}>
-            Skip to content
-          </a>
-          <Header live={live} here={here} status={status.answer} />
-          <main id="content">
-            <Banner live={live} status={status.answer} />
-            <h1 tabIndex={-1} class={party !== null && isParty(party) ? 'hidden' : ''}>
-              {title}
-              {here !== null && here.at !== null && <span class="faint"> at {showTime(here.at)} UTC</span>}
-            </h1>
-            {here === null && newest.error?.status === 404 ? (
-              <NoSnapshotsPage live={live} status={status} migration={migration} />
-            ) : (
-              <Answered
-                asked={here === null ? { ...newest, answer: null } : newest}
-                lines={6}
-                titles={cardTitles(address, party)}
-              >
-                {() => page(here!)}
-              </Answered>
-            )}
-          </main>
-          <Footer status={status.answer} unit={isOfCoin ? unit || COIN : ''} />
-        </UnitContext.Provider>
+        <InstrumentsContext.Provider value={names}>
+          <UnitContext.Provider value={unit}>
+            <a class="skip" href={`${location.pathname}${location.search}#content`}>
+              Skip to content
+            </a>
+            <Header live={live} here={here} status={status.answer} />
+            <main id="content">
+              <Banner live={live} status={status.answer} />
+              <h1 tabIndex={-1} class={party !== null && isParty(party) ? 'hidden' : ''}>
+                {title}
+                {here !== null && here.at !== null && <span class="faint"> at {showTime(here.at)} UTC</span>}
+              </h1>
+              {here === null && newest.error?.status === 404 ? (
+                <NoSnapshotsPage live={live} status={status} migration={migration} />
+              ) : (
+                <Answered
+                  asked={here === null ? { ...newest, answer: null } : newest}
+                  lines={6}
+                  titles={cardTitles(address, party)}
+                >
+                  {() => page(here!)}
+                </Answered>
+              )}
+            </main>
+            <Footer status={status.answer} unit={isOfCoin ? unit || COIN : ''} />
+          </UnitContext.Provider>
+        </InstrumentsContext.Provider>
       </LabelsContext.Provider>
     </AddressContext.Provider>
   );

@@ -3,7 +3,7 @@ import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { goTo, ownerLink, pageLink, tokenLink, updateLink } from './data/address.ts';
 import { type FoundById, foundRequest, instrumentsRequest, type Status, topRequest } from './data/api.ts';
 import { useAnswer } from './data/hooks.ts';
-import { INSTRUMENTS_MAX, instrumentNamesRequest, labelled, useLabels } from './data/labels.ts';
+import { INSTRUMENTS_MAX, labelled, useInstrumentNames, useLabels } from './data/labels.ts';
 import { remember, remembered } from './data/remembered.ts';
 import { parseMoment, showTime } from './data/time.ts';
 import { holderLink, type Now } from './pages/update.tsx';
@@ -69,12 +69,12 @@ export function SearchBox({ migration, newest, status }: Props): JSX.Element {
     addEventListener('keydown', focus);
     return () => removeEventListener('keydown', focus);
   }, []);
-  // A store in PostgreSQL, which has no ids, does not say whether it has tokens.
-  const id = status?.tokens == null ? undefined : ID.exec(wanted)?.[1];
+  // A store in PostgreSQL, which has no ids, does not say whether it has tokens. A closed list sends nothing again.
+  const id = status?.tokens == null || !open ? undefined : ID.exec(wanted)?.[1];
   const byId = useAnswer(id === undefined ? null : foundRequest(id));
   const ofTokens = { migration_id: migration, limit: INSTRUMENTS_MAX };
   const listed = useAnswer(wanted === '' || status?.tokens !== 'on' ? null : instrumentsRequest(ofTokens));
-  const names = useAnswer(instrumentNamesRequest).answer?.instruments ?? [];
+  const names = useInstrumentNames();
   const isCurrent = wanted === text.trim() && !asked.busy && (id === undefined || (byId.isCurrent && !byId.busy));
   const moment = newest === undefined ? null : parseMoment(wanted, newest);
   const owner = (party: string, amount?: string): Found => ({

@@ -69,6 +69,8 @@ it('shows each point of the supply exactly, under the pointer, to the keyboard a
     })
     .toBe(true);
 
+  for (const end of ['from', 'to']) expect(new URL(page.url()).searchParams.get(end)).toMatch(/T\d\d:\d0:00Z$/);
+
   const change = within.locator('.change');
   for (const range of [
     { from: '2025-02-12T00:10', to: String(last.record_time).slice(0, 16) },

@@ -86,6 +86,11 @@ it('says what is wrong with a time in the address', async () => {
   await page.getByText(/yesterday.*Show the newest/).waitFor();
   expect(await page.locator('main').textContent()).toMatch(/^Ownersyesterday in the address is not a time/);
   expect(faults).toEqual([]);
+  await page.goto(`${dashboard.origin}/?at=2024-01-01T00:00:00Z`);
+  await page.getByText('No snapshot at or before 2024-01-01 00:00 UTC. The first is that of').waitFor();
+  await page.getByRole('link', { name: '2025-02-12 00:10' }).click();
+  await page.waitForURL('**/?at=2025-02-12T00:10:00Z');
+  expect(faults).toEqual([]);
   await page.goto(`${dashboard.origin}/owners/${ALICE}?at=yesterday`);
   await page.getByRole('link', { name: 'Show the newest' }).click();
   await card(page, 'Holdings now').waitFor();

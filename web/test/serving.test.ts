@@ -82,7 +82,7 @@ it('answers 503 and says what to do if the dashboard was not built', () => {
 });
 
 it('is in the package, with what it loads', () => {
-  const { stdout } = spawnSync('npm', ['pack', '--dry-run', '--json'], { encoding: 'utf8' });
+  const { stdout } = spawnSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { encoding: 'utf8' });
   const packed = JSON.stringify(JSON.parse(stdout));
   const assets = readdirSync('dist/web/assets').map((name) => `assets/${name}`);
   for (const name of ['index.html', 'licenses.txt', ...assets]) expect(packed).toContain(`"dist/web/${name}"`);

@@ -35,6 +35,7 @@ it('shows the instruments, the holders of the one chosen, and what an owner of i
   const page = await browser.newPage();
   const watched = watchPage(page, service.url);
   await page.goto(`${service.url}/`);
+  await page.getByRole('link', { name: 'Tokens' }).waitFor();
   await page.keyboard.press('/');
   await page.keyboard.type('Dollar');
   await page.getByRole('option', { name: 'USDC USDCx · US dollar coin' }).waitFor();

@@ -10,7 +10,7 @@ import { readChanges } from './insight-reader.ts';
 import { createMovementReader, type Moment, OF_MIGRATION, plus, UPDATE } from './movement-reader.ts';
 import { createAccountReader, createVersionReader } from './owner-versions.ts';
 import { createGridReader, createSnapshotReader } from './stored-snapshots.ts';
-import type { UpdateRow } from './update-effects.ts';
+import { prepareTokensExist, type UpdateRow } from './update-effects.ts';
 
 /** The coin's instrument is named as a token's is. */
 export interface ExportedFacts {
@@ -21,7 +21,7 @@ export interface ExportedFacts {
 }
 
 /** A migration by UTC days. */
-interface ExportedMigration<Fact> {
+export interface ExportedMigration<Fact> {
   /** Times within its first and its last day. */
   readonly from: Micros;
   readonly to: Micros;
@@ -42,20 +42,26 @@ const BALANCES_MAX = 200_000;
  * Opens views.db to export it as of now: updates up to the last number, and sealed snapshots. These never change, so all that is read
  * is of one moment, although no transaction lasts.
  */
-export function openExport(dataDir: string) {
+export function openExport(dataDir: string, { rowsAtOnce = ROWS_AT_ONCE, balancesMax = BALANCES_MAX } = {}) {
   const db = openForReading(dataDir);
   const atOnce = <T>(read: () => T): T => db.transaction(read)();
   const accounts = createAccountReader(db);
   const versions = createVersionReader(db);
   const snapshots = createSnapshotReader(db);
   const gridIn = createGridReader(db);
-  const movements = createMovementReader(db, { accounts, versions, hasTokens: () => true });
+  // A token that comes later is in no update of the export.
+  const tokensExist = prepareTokensExist(db)();
+  const movements = createMovementReader(db, { accounts, versions, hasTokens: () => tokensExist });
   const migrationIds = db.prepare<[], number>('SELECT migration_id FROM migration ORDER BY migration_id').pluck();
   const updates = db.prepare<[number, number, number, number], UpdateRow>(
     `SELECT ${UPDATE} FROM ledger_update u WHERE no > ? + 0 AND no <= ? + 0 AND ${OF_MIGRATION} ORDER BY no LIMIT ?`,
   );
+  const NAMED = 'admin, name AS id, i.id IS coin AS isCoin';
+  const coinOf = db.prepare<[number], NamedInstrument>(
+    `SELECT ${NAMED} FROM migration JOIN instrument i ON i.id = coin WHERE migration.migration_id = ? + 0`,
+  );
   const instrumentsOf = db.prepare<[string], NamedInstrument>(
-    `SELECT DISTINCT admin, name AS id, i.id IS coin AS isCoin FROM json_each(?) j CROSS JOIN account a ON a.id = j.value
+    `SELECT DISTINCT ${NAMED} FROM json_each(?) j CROSS JOIN account a ON a.id = j.value
      JOIN instrument i ON i.id = instrument JOIN migration USING (migration_id) ORDER BY i.id`,
   );
   const accountsIn = db
@@ -64,7 +70,7 @@ export function openExport(dataDir: string) {
     )
     .pluck();
   const accountOf = db.prepare<[number], NamedInstrument & { readonly of: number; readonly party: string }>(
-    `SELECT i.migration_id AS "of", admin, name AS id, i.id IS coin AS isCoin, owner AS party
+    `SELECT i.migration_id AS "of", ${NAMED}, owner AS party
      FROM account a JOIN instrument i ON i.id = instrument JOIN migration USING (migration_id) WHERE a.id = ? + 0`,
   );
 
@@ -72,6 +78,7 @@ export function openExport(dataDir: string) {
   function* movementsIn(migrationId: number, { after, to }: { readonly after: number; readonly to: number }) {
     /** Of accounts, after the last movement that was read. */
     const balances = new Map<number, Amounts>();
+    const coin = coinOf.all(migrationId);
     function* movementsOf(rows: readonly UpdateRow[]): Generator<OwnersMovement> {
       // That of this transaction: the open one grows.
       let interval: Moment['interval'] | null = null;
@@ -83,7 +90,8 @@ export function openExport(dataDir: string) {
         }
         epoch ??= movements.epochOf(row, interval);
         if (epoch === null) continue;
-        for (const { isCoin, ...instrument } of instrumentsOf.all(JSON.stringify(decodeNumbers(row.accounts)))) {
+        const moved = tokensExist ? instrumentsOf.all(JSON.stringify(decodeNumbers(row.accounts))) : coin;
+        for (const { isCoin, ...instrument } of moved) {
           const of = { migrationId, instrument: isCoin === 1 ? undefined : instrument };
           const effects = movements.effectsOf({ ...row, epoch }, of);
           for (const [place, { account, change }] of effects.moved.entries()) {
@@ -92,7 +100,7 @@ export function openExport(dataDir: string) {
             const after = before === undefined ? movements.balancesOf([account])(moment) : plus(before, change);
             balances.delete(account.no);
             balances.set(account.no, after);
-            if (balances.size > BALANCES_MAX) balances.delete(balances.keys().next().value!);
+            if (balances.size > balancesMax) balances.delete(balances.keys().next().value!);
             yield { ...movements.complete(row, effects, { place, after }), migrationId, instrument };
           }
         }
@@ -100,7 +108,7 @@ export function openExport(dataDir: string) {
     }
     for (let last = after; last < to; ) {
       const [rows, found] = atOnce(() => {
-        const rows = updates.all(last, to, migrationId, ROWS_AT_ONCE);
+        const rows = updates.all(last, to, migrationId, rowsAtOnce);
         return [rows, [...movementsOf(rows)]] as const;
       });
       yield found;
@@ -126,8 +134,8 @@ export function openExport(dataDir: string) {
       return changes.map((change) => ({ migrationId, party, instrument, ...change }));
     };
     const nos = Uint32Array.from(changed).sort();
-    for (let at = 0; at < nos.length; at += ROWS_AT_ONCE)
-      yield atOnce(() => [...nos.subarray(at, at + ROWS_AT_ONCE)].flatMap(changesOf));
+    for (let at = 0; at < nos.length; at += rowsAtOnce)
+      yield atOnce(() => [...nos.subarray(at, at + rowsAtOnce)].flatMap(changesOf));
   }
 
   return atOnce(() => {

@@ -123,6 +123,13 @@ export function prepareIsLimited(db: Database): () => boolean {
   return () => statement.get() === 1;
 }
 
+/** Whether any instrument is a token: their numbers count up, and each migration has one coin. */
+export function prepareTokensExist(db: Database): () => boolean {
+  const counted = 'SELECT coalesce(max(id), 0) > (SELECT count(coin) FROM migration) FROM instrument';
+  const statement = db.prepare<[], number>(counted).pluck();
+  return () => statement.get() === 1;
+}
+
 function bySizeThenAccount(a: Moved, b: Moved): number {
   const [x, y] = [absolute(totalOf(a.change)), absolute(totalOf(b.change))];
   if (x !== y) return x > y ? -1 : 1;

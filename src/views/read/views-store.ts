@@ -31,6 +31,7 @@ import {
   UNBOUNDED,
   unbounded,
 } from './stored-snapshots.ts';
+import { prepareTokensExist } from './update-effects.ts';
 
 /** The views of a data directory. Readers never wait for the writer (WAL). */
 export interface ViewsStore extends HoldingsStore, Disposable {}
@@ -120,15 +121,12 @@ export function createFactsReader(db: Database) {
     `SELECT followed AS text,
        followed IS NOT NULL AND EXISTS (SELECT 1 FROM migration WHERE time_reached IS NOT NULL) AS isFinal FROM setting`,
   );
-  const tokensExist = db
-    .prepare<[], number>('SELECT coalesce(max(id), 0) > (SELECT count(coin) FROM migration) FROM instrument')
-    .pluck();
+  const tokensExist = prepareTokensExist(db);
   const dso = db.prepare<[], string | null>('SELECT dso FROM setting').pluck();
   // Both are needed by nearly every request, and are the same for all within a transaction.
   let lowestOpen: bigint | null | undefined;
-  /** Whether any instrument is a token: their numbers count up, and each migration has one coin. */
   let hasTokens: boolean | undefined;
-  const hasTokensNow = (): boolean => (hasTokens ??= tokensExist.get() === 1);
+  const hasTokensNow = (): boolean => (hasTokens ??= tokensExist());
   /** Null where all owners are followed. */
   let followed: ReadonlySet<string> | null | undefined;
   /** Never changes once a migration has a time: an unfinished snapshot import may restart with others. */

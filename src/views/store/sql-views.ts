@@ -1,7 +1,7 @@
 import type { Database } from 'better-sqlite3';
 
 /*
- * Views for those who read views.db by SQL (docs/api.md). SQLite's arithmetic is exact in 64 bits, so an amount is 48 digits in three
+ * Views for those who read views.db by SQL (deploy/analysis/README.md). SQLite's arithmetic is exact in 64 bits, so an amount is 48 digits in three
  * parts of 16: no sum of 10^10 of the largest holdings has more.
  */
 const PART = '10000000000000000';
@@ -32,11 +32,11 @@ const time = (micros: string): string =>
   `strftime('%Y-%m-%dT%H:%M:%S', ${micros} / 1000000, 'unixepoch') || printf('.%06dZ', ${micros} % 1000000)`;
 
 /** What an expression is, evaluated once for each row of the tables before. */
-const once = (expression: string, name: string): string => `json_each(json_array(${expression})) ${name}`;
+const once = (expression: string): string => `json_each(json_array(${expression})) n`;
 
-const HEX = `'123456789ABCDEF'`;
-const byte = (at: string): string =>
-  `16 * instr(${HEX}, substr(hex(substr(v, ${at}, 1)), 1, 1)) + instr(${HEX}, substr(hex(substr(v, ${at}, 1)), 2))`;
+const digit = (at: string, of: string): string =>
+  `instr('123456789ABCDEF', substr(hex(substr(v, ${at}, 1)), ${of}, 1))`;
+const byte = (at: string): string => `16 * ${digit(at, '1')} + ${digit(at, '2')}`;
 
 /** The numbers of `total.v` (stored-rows.ts) by 48 digits each, read from its end. Of rates, which may have more, the last ones. */
 const numbers = `(WITH RECURSIVE read(at, byte, high, middle, low, behind) AS (
@@ -65,9 +65,11 @@ const OF_ACCOUNTS = 'instrument i CROSS JOIN account a ON a.instrument = i.id CR
 
 const isNegative = (units: string): string => `(substr(${units}, 1, 1) = '-')`;
 const signed = (units: string): string => `iif(${isNegative(units)}, '-', '') || ${amount(padded(units))}`;
-const ABSOLUTES = ['unlocked', 'locked'].map((name) => padded(`m.${name}`)).join(', ');
-const SAME_SIGN = `${isNegative('m.unlocked')} = ${isNegative('m.locked')}`;
-const LARGER = `iif(${padded('m.unlocked')} >= ${padded('m.locked')}, m.unlocked, m.locked)`;
+const DIGITS = ['m.unlocked', 'm.locked'].map(padded);
+const LARGER = `iif(${DIGITS[0]} >= ${DIGITS[1]}, m.unlocked, m.locked)`;
+const SIGN = `iif(${isNegative('m.unlocked')} = ${isNegative('m.locked')}, 1, -1)`;
+const CHANGE_TOTAL = `(SELECT iif(ltrim(digits, '0') <> '' AND ${isNegative(LARGER)}, '-', '') || ${amount('digits')}
+    FROM (SELECT ${combined(`max(${DIGITS})`, `min(${DIGITS})`, SIGN)} AS digits))`;
 
 const VIEWS: Readonly<Record<string, string>> = {
   v_snapshots: `SELECT s.migration_id AS migration_id, ${time('record_time')} AS record_time, forced,
@@ -84,7 +86,7 @@ const VIEWS: Readonly<Record<string, string>> = {
     CAST(${number('0')} AS INTEGER) + CAST(${number(LOCKED_AT)} AS INTEGER) AS contracts
   FROM ${OF_ACCOUNTS} CROSS JOIN total t ON t.epoch = e.no AND t.account = a.id
   CROSS JOIN s ON s.migration_id = i.migration_id AND s.seq = t.seq
-  JOIN ${once(numbers, 'n')}`,
+  JOIN ${once(numbers)}`,
 
   v_movements: `SELECT ${ACCOUNT}, ${time('u.record_time')} AS record_time,
     ${time('coalesce(u.counted_at, u.record_time)')} AS counted_at, u.no AS update_no,
@@ -94,11 +96,7 @@ const VIEWS: Readonly<Record<string, string>> = {
     ${signed('m.unlocked')} AS change_unlocked, ${signed('m.locked')} AS change_locked, n.value AS change_total, l.legs AS legs
   FROM ${OF_ACCOUNTS} CROSS JOIN movement m ON m.epoch = e.no AND m.account = a.id JOIN ledger_update u ON u.no = m.update_no
   LEFT JOIN movement_legs l ON l.update_no = m.update_no AND l.account = m.account
-  JOIN ${once(
-    `(SELECT iif(ltrim(digits, '0') <> '' AND ${isNegative(LARGER)}, '-', '') || ${amount('digits')} FROM (SELECT
-      ${combined(`max(${ABSOLUTES})`, `min(${ABSOLUTES})`, `iif(${SAME_SIGN}, 1, -1)`)} AS digits))`,
-    'n',
-  )}`,
+  JOIN ${once(CHANGE_TOTAL)}`,
 };
 
 /** Makes the views that there are not, or that another version of this program made otherwise. They are no part of the tables' version. */

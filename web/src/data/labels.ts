@@ -23,6 +23,9 @@ export const instrumentNamesRequest: ApiRequest<{ readonly instruments: Instrume
   url: linkTo('instruments.json'),
 };
 
+export const InstrumentsContext = createContext<InstrumentNames>([]);
+export const useInstrumentNames = (): InstrumentNames => useContext(InstrumentsContext);
+
 /** The symbol of what the amounts of a page are of; empty where it has none. */
 export const UnitContext = createContext('');
 

@@ -11,8 +11,8 @@ import {
   ownerInstrumentsRequest,
   type Shown,
 } from '../data/api.ts';
-import { useAnswer, usePacedHere } from '../data/hooks.ts';
-import { type InstrumentNames, instrumentNamesRequest } from '../data/labels.ts';
+import { usePacedHere } from '../data/hooks.ts';
+import { type InstrumentNames, useInstrumentNames } from '../data/labels.ts';
 import { AnswerCard } from '../parts/card.tsx';
 import { ChartCard } from '../parts/chart-card.tsx';
 import { amountColumn, type Column, Pager, pageQuery, Table, usePages } from '../parts/table.tsx';
@@ -114,7 +114,7 @@ interface ListProps<Row> {
 }
 
 function InstrumentList<Row extends Listed>({ here, title, owner, ask, more }: ListProps<Row>): JSX.Element {
-  const names = useAnswer(instrumentNamesRequest).answer?.instruments ?? [];
+  const names = useInstrumentNames();
   const pages = usePages('list');
   const first = { migration_id: here.migration, record_time: here.snapshot.record_time };
   return (

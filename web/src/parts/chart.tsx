@@ -22,6 +22,8 @@ interface ChartListener {
   readonly hover: (index: number | null) => void;
   /** The point that was clicked. */
   readonly click: (index: number) => void;
+  /** The first and the last point of a range that was drawn. */
+  readonly zoom: (first: number, last: number) => void;
 }
 
 interface ChartProps {
@@ -62,11 +64,12 @@ export function Chart({ name, points, at, stepMs }: ChartProps): JSX.Element {
       setIndex(found);
       setPointed(found !== null);
     };
-    const drawn = drawChart(
-      frame.current!,
-      { points, axis, at, stepMs },
-      { hover, click: (at) => showAt(points[at]!.record_time) },
-    );
+    const click = (index: number): void => showAt(points[index]!.record_time);
+    const zoom = (first: number, last: number): void => {
+      const { since, record_time } = points[first]!;
+      if (first < last) showRange({ from: since ?? record_time, to: points[last]!.record_time });
+    };
+    const drawn = drawChart(frame.current!, { points, axis, at, stepMs }, { hover, click, zoom });
     plot.current = drawn.plot;
     return drawn.end;
   }, [points, axis, at, stepMs]);
@@ -227,7 +230,8 @@ function drawChart(
   // What never changed has no range to fit.
   const withZero = stepMs !== null || axis === 'zero' || least === largest;
   const ticks = ticksBetween(withZero && least > 0n ? 0n : least, withZero && largest < 0n ? 0n : largest);
-  const plot = new uPlot(options(frame, { ticks, axis, at, stepMs }, listener), data, frame);
+  const ends = [seconds[0]!, seconds.at(-1)!] as const;
+  const plot = new uPlot(options(frame, { ticks, ends, axis, at, stepMs }, listener), data, frame);
   const sized = new ResizeObserver(() => plot.setSize({ width: frame.clientWidth, height: HEIGHT }));
   const redraw = (): void => plot.redraw(false);
   sized.observe(frame);
@@ -252,12 +256,14 @@ function secondsOf(points: readonly ChartPoint[], index: number, stepMs: number 
 
 interface Look extends Pick<Drawing, 'axis' | 'at' | 'stepMs'> {
   readonly ticks: readonly bigint[];
+  /** Of the first and the last point, in seconds. */
+  readonly ends: readonly [number, number];
 }
 
 function options(
   frame: HTMLElement,
-  { ticks, axis, at, stepMs }: Look,
-  { hover, click }: ChartListener,
+  { ticks, ends, axis, at, stepMs }: Look,
+  { hover, click, zoom }: ChartListener,
 ): uPlot.Options {
   // A colour depends on the scheme, which only a property of an element resolves.
   const colourOf = (name: string): string => {
@@ -301,7 +307,7 @@ function options(
     legend: { show: false },
     cursor: { y: false, drag: { x: true, y: false, setScale: false } },
     scales: {
-      x: stepMs === null ? {} : { range: (_, min, max) => [min - half, max + half] },
+      x: stepMs === null ? {} : { range: [ends[0] - half, ends[1] + half] },
       y: { range: [positions[0]!, positions.at(-1)!] },
     },
     series: [{}, ...lineOrBars],
@@ -323,8 +329,7 @@ function options(
           const { left, width } = plot.select;
           plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
           if (width < ZOOM_PIXELS_MIN) return;
-          const timeAt = (x: number): string => instant(Math.round(plot.posToVal(x, 'x')) * 1000);
-          showRange({ from: timeAt(left), to: timeAt(left + width) });
+          zoom(plot.posToIdx(left), plot.posToIdx(left + width));
         },
       ],
       draw: [(plot) => at !== null && markTime(plot, Date.parse(at) / 1000, colourOf('accent'))],

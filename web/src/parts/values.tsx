@@ -67,15 +67,14 @@ interface FigureProps {
   /** The colour that it has in charts. */
   readonly swatch?: 'unlocked' | 'locked' | 'total' | undefined;
   readonly large?: boolean;
-  readonly wide?: boolean;
   readonly amount?: string;
   readonly children?: ComponentChildren;
 }
 
 /** A name and its value, within a `dl`. */
-export function Figure({ name, swatch, large = false, wide = false, amount, children }: FigureProps): JSX.Element {
+export function Figure({ name, swatch, large = false, amount, children }: FigureProps): JSX.Element {
   return (
-    <div class={`figure ${large ? 'large' : ''} ${wide ? 'wide' : ''}`}>
+    <div class={`figure ${large ? 'large' : ''}`}>
       <dt>
         {swatch && <span class={`swatch ${swatch}`} aria-hidden="true" />}
         {name}
