@@ -226,5 +226,7 @@ function failure(error: unknown, c: Context, { headers, logger }: { headers: Hea
 
 export function faultResponse({ status, message, ...fault }: HttpFault, c: Context, headers: Headers): Response {
   const details = c.req.path.startsWith('/holdfast/') ? fault.details : {};
-  return jsonResponse(status, { error: message, ...details }, { ...headers, ...fault.headers });
+  // Pages of other origins read it only where it is named.
+  const exposed = 'Retry-After' in fault.headers ? { 'Access-Control-Expose-Headers': 'Retry-After' } : {};
+  return jsonResponse(status, { error: message, ...details }, { ...headers, ...exposed, ...fault.headers });
 }
