@@ -8,6 +8,7 @@ import { faultOf, type Manifest, podsOf, rendered } from '../support/deploy/char
 import { programPath, RULES } from '../support/deploy/prometheus.ts';
 import { HELM, KUBERNETES_VALIDATE } from '../support/deploy/tools.ts';
 import { settingsOf } from '../support/program/settings.ts';
+import { programEnv } from '../support/program/soak.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -266,13 +267,11 @@ describe.runIf(HELM)('the chart', () => {
 
     using folder = temporaryDirectory();
     const main = join(root, 'dist/main.js');
-    const made = spawnSync(process.execPath, [
-      main,
-      'replay',
-      '--data',
-      folder.at('data'),
-      join(root, 'fixtures/story.scan.ndjson'),
-    ]);
+    const made = spawnSync(
+      process.execPath,
+      [main, 'replay', '--data', folder.at('data'), join(root, 'fixtures/story.scan.ndjson')],
+      { env: programEnv() },
+    );
     expect(made.status).toBe(0);
     const old = ['2024-01-01T000000Z', '2025-01-01T000000Z', '2025-01-02T000000Z', '2025-01-03T000000Z.partial'];
     const [{ command, args, env: given, volumeMounts }] = containers;
