@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { appendFileSync, existsSync } from 'node:fs';
 import { parseApiKeys, REQUESTS_MAX } from '../http/api-keys.ts';
-import { readNamed } from '../named-file.ts';
+import { readNamed, requireUsable } from '../named-file.ts';
 import { Refusal } from '../refusal.ts';
 import { count, optionName, parseAs } from '../setting-kinds.ts';
 import type { CliCommand } from './command.ts';
@@ -29,7 +29,7 @@ export const apiKeyCommand: CliCommand = {
     const before = existsSync(file) ? readNamed(optionName('apiKeysFile'), file) : Buffer.alloc(0);
     const added = `${before.length === 0 || before.at(-1) === 0x0a ? '' : '\n'}${line}\n`;
     parseApiKeys(file, Buffer.concat([before, Buffer.from(added)]));
-    appendFileSync(file, added);
+    requireUsable(optionName('apiKeysFile'), `cannot write ${file}`, () => appendFileSync(file, added));
     terminal.stdout.write(`${key}\n`);
   },
 };

@@ -41,6 +41,7 @@ it('keys are made by a command, asked for by the service and its readers, sent b
     [['explorer', '--api-keys-file', file], `--api-keys-file: ${file}: name of "explorer": given twice, expected once`],
     [['a b', '--api-keys-file', file], 'line 4: name: given "a b", expected 1-64 of letters, digits, ".", "_" and "-"'],
     [['x', '--per-minute', '0', '--api-keys-file', file], '--per-minute: given "0", expected a whole number'],
+    [['x', '--api-keys-file', `${file}/x`], `--api-keys-file: cannot write ${file}/x (ENOTDIR`],
     [['x'], "--api-keys-file is required: the key's hash is added to it"],
   ] as const)
     expect(await holdfast('api-key', ...args)).toMatchObject({
