@@ -85,6 +85,7 @@ it('keys are made by a command, asked for by the service and its readers, sent b
     ['top', '--url', writer.url],
     ['snapshots', '--url', writer.url],
     ['status', '--url', writer.url, '--check'],
+    ['status', '--url', writer.url, '--wait', '7d'],
     ['compare', writer.url, '--data', data],
   ]) {
     expect(await holdfastWith({ HOLDFAST_API_KEY: explorer }, ...args)).toMatchObject({ code: 0 });
