@@ -27,7 +27,7 @@ const EVERYTHING = {
   serviceMonitor: { enabled: true, labels: { release: 'prometheus' } },
   prometheusRule: { enabled: true },
   dashboard: { enabled: true },
-  ingress: { enabled: true, host: 'holdfast.example', className: 'nginx', tlsSecret: 'tls' },
+  ingress: { enabled: true, host: '*.holdfast.example', className: 'nginx', tlsSecret: 'tls' },
   backup: { enabled: true },
 };
 
@@ -253,7 +253,7 @@ if (HELM)
       expect(target!.spec.ports).toContainEqual({ name: service.port.name, port: 8080, targetPort: 'http' });
       expect(spec).toMatchObject({
         ingressClassName: 'nginx',
-        tls: [{ hosts: ['holdfast.example'], secretName: 'tls' }],
+        tls: [{ hosts: ['*.holdfast.example'], secretName: 'tls' }],
       });
     });
 
@@ -325,6 +325,7 @@ if (HELM)
         { source: SCAN, settings: { port: 80 } },
         /additional properties 'port' not allowed/,
       ],
+      ['a name that Kubernetes refuses', { source: SCAN, fullnameOverride: 'Hold_fast' }, /does not match pattern/],
       ['an address that is none', { source: { scan: ['scan.example'] } }, /does not match pattern/],
     ])('refuses %s and says what is expected', (_, values, said) => {
       expect(faultOf(values)).toMatch(said);
