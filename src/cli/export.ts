@@ -42,7 +42,7 @@ const TABLES: {
 
 export const exportCommand: CliCommand = {
   usage: 'export',
-  summary: 'Write movements, totals or snapshots into Parquet or CSV files by day; a service may run on the directory',
+  summary: 'Write Parquet or CSV files by day: movements, totals or snapshots; a service may run on the directory',
   examples: [
     'holdfast export --what movements --output ./lake',
     'holdfast export --what totals --from 2026-10-01 --to 2026-10-31 --format csv --output ./october',

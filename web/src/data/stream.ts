@@ -39,7 +39,7 @@ export function useLive(owner: string | null): Live {
   return live;
 }
 
-/** Asks again whatever the answer was: it may be that of a proxy while there is no service, or a key that is known again soon. */
+/** Asks again whatever the answer was: it may be that of a proxy while there is no service. */
 async function followAgain(owner: string | null, signal: AbortSignal, report: (change: Partial<Live>) => void) {
   for (let asked = owner; !signal.aborted; ) {
     const error: unknown = await follow(asked, signal, report).catch((thrown: unknown) => thrown);
@@ -47,6 +47,8 @@ async function followAgain(owner: string | null, signal: AbortSignal, report: (c
     // Of a party that is not followed there is nothing to send.
     if (isRefused) asked = null;
     else if (!signal.aborted) report({ connection: 'lost', rate: null });
+    // The browser has asked a person for the key, and would do so each time.
+    if (error instanceof HoldfastError && error.status === 401) return;
     if (!isRefused) await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
   }
 }
