@@ -31,3 +31,6 @@ if [ ! -d "$schemas" ]; then
     echo 'The schemas of Kubernetes could not be brought: what needs them is not tested.' >&2
   fi
 fi
+if ! command -v buildah >/dev/null || ! command -v debootstrap >/dev/null; then
+  echo 'The image is not built: that needs root and the packages buildah and debootstrap of Debian.' >&2
+fi

@@ -1,15 +1,17 @@
-import { execFile, spawn } from 'node:child_process';
+import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { buildImage, CAN_BUILD } from './support/deploy/image.ts';
 import { settingsOf } from './support/program/settings.ts';
 import { programEnv } from './support/program/soak.ts';
 import { temporaryDirectory } from './support/program/temporary-directory.ts';
 
-const read = (name: string): string => readFileSync(join(import.meta.dirname, '..', name), 'utf8');
+const root = join(import.meta.dirname, '..');
+const read = (name: string): string => readFileSync(join(root, name), 'utf8');
 
 describe('the health check of the container', () => {
   /** As Docker reads it: lines that end in a backslash continue, and a list is JSON. */
@@ -62,3 +64,64 @@ describe('the health check of the container', () => {
     expect(asked).toBe(`http://127.0.0.1:${settingsOf([], {}).config.port}/livez\n`);
   });
 });
+
+const APP_BYTES_MAX = 60e6;
+
+function bytesIn(folder: string): number {
+  return readdirSync(folder, { withFileTypes: true, recursive: true })
+    .filter((entry) => entry.isFile())
+    .reduce((sum, { parentPath, name }) => sum + statSync(join(parentPath, name)).size, 0);
+}
+
+// It takes minutes where the base image is not there yet.
+if (process.env.HOLDFAST_TEST_DEPLOY && CAN_BUILD)
+  it('the image is built, has production alone, and serves as another user on a disk that is only read', {
+    timeout: 900_000,
+  }, async () => {
+    using image = buildImage();
+    const app = join(image.root, image.config.WorkingDir);
+    expect(bytesIn(app)).toBeLessThanOrEqual(APP_BYTES_MAX);
+    const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
+      packages: Record<string, { dev?: true }>;
+    };
+    const { packages: installed } = JSON.parse(readFileSync(join(app, 'node_modules/.package-lock.json'), 'utf8')) as {
+      packages: object;
+    };
+    expect(Object.keys(installed).filter((name) => packages[name]!.dev)).toEqual([]);
+
+    // As Docker does with `--read-only --tmpfs /tmp --network none`; the service is the first process in its view.
+    const { User, Env, Entrypoint, Cmd, WorkingDir, Healthcheck } = image.config;
+    const inside = (command: readonly string[]): readonly string[] => {
+      const change = ['sh', '-c', 'cd "$0" && exec "$@"', WorkingDir, ...command];
+      return ['chroot', `--userspec=${User}`, image.root, '/usr/bin/env', '-i', ...Env, ...change];
+    };
+    const script = `set -e
+        ip link set lo up
+        mount --bind "$0" "$0" && mount -o remount,bind,ro "$0"
+        mount -t proc proc "$0/proc" && mount -t tmpfs tmpfs "$0/tmp" && mount -t tmpfs -o uid=1000,mode=0700 tmpfs "$0/data"
+        exec "$@"`;
+    const spaces = ['--mount', '--net', '--pid', '--fork', '--kill-child'];
+    const service = spawn('unshare', [...spaces, 'sh', '-c', script, image.root, ...inside([...Entrypoint, ...Cmd])], {
+      stdio: 'ignore',
+    });
+    const closed = once(service, 'close');
+    try {
+      const pid = (): string => readFileSync(`/proc/${service.pid}/task/${service.pid}/children`, 'utf8').trim();
+      await expect.poll(pid).not.toBe('');
+      const ask = (...command: readonly string[]) =>
+        spawnSync('nsenter', ['--target', pid(), '--mount', '--net', '--pid', ...inside(command)], {
+          encoding: 'utf8',
+        });
+      const [kind, ...check] = Healthcheck.Test;
+      expect(kind).toBe('CMD');
+      await expect.poll(() => ask(...check).status).toBe(0);
+      const pages = `for (const path of ['/', '/docs', '/status']) fetch('http://127.0.0.1:8080' + path).then((answer) => console.log(answer.status))`;
+      expect(ask('node', '-e', pages)).toMatchObject({ stdout: '200\n200\n200\n', stderr: '' });
+      expect(ask('sh', '-c', 'id -u; touch /data/a /tmp/a && ! touch dist/a').stdout).toBe('1000\n');
+      expect(ask('sh', '-c', 'touch dist/a').stderr).toMatch(/Read-only file system|Permission denied/);
+      expect(ask('node', 'dist/main.js', 'doctor').stdout).toContain('/data');
+    } finally {
+      service.kill('SIGKILL');
+      await closed;
+    }
+  });

@@ -32,6 +32,5 @@ export function subtract(a: string, b: string): string {
 
 /** Below 0 if `a` is less than `b`, above 0 if it is more: sorts amounts from the smallest to the largest. */
 export function compare(a: string, b: string): number {
-  const units = unitsOf(a) - unitsOf(b);
-  return units < 0n ? -1 : units > 0n ? 1 : 0;
+  return Math.sign(Number(unitsOf(a) - unitsOf(b)));
 }

@@ -1,14 +1,12 @@
 import type { Schemas } from './operations.ts';
 
-type OwnError = Schemas['OwnError'];
-
 /** A request that was not answered with success. */
 export class HoldfastError extends Error {
   override readonly name = 'HoldfastError';
   /** The HTTP status; null: no whole answer came. */
   readonly status: number | null = null;
   /** What is wrong, for programs. */
-  readonly code: OwnError['code'] | undefined = undefined;
+  readonly code: Schemas['OwnError']['code'] | undefined = undefined;
   /** The first snapshot there is, if it is after the time asked for. */
   readonly nearest: string | undefined = undefined;
   /** How long the service asks to wait before the next attempt. */
@@ -32,7 +30,7 @@ export async function errorOf(response: Response): Promise<HoldfastError> {
   const { status, statusText, headers } = response;
   const retryAfterMs = Number(headers.get('retry-after')) * 1000 || null;
   // Of a proxy it may be anything.
-  const body: Partial<OwnError> = (await response.json().catch(() => null)) ?? {};
+  const body: Partial<Schemas['OwnError']> = (await response.json().catch(() => null)) ?? {};
   const message = body.error ?? `${status} ${statusText}`.trim();
   return new HoldfastError(message, { status, retryAfterMs, code: body.code, nearest: body.nearest });
 }

@@ -32,7 +32,7 @@ export interface Client {
 export function createClient(options: ClientOptions): Client {
   const requests = createRequests(options);
   const { requestFor, send } = requests;
-  const call: Client['call'] = (path, parameters, options) => send(requestFor(path, parameters), options);
+  const call: Client['call'] = async (path, parameters, options) => send(requestFor(path, parameters), options);
   return {
     requestFor,
     send,

@@ -46,6 +46,7 @@ async function* missedMovements(
         const request = requestFor('/holdfast/v1/owners/{party}/movements', { ...asked, after });
         const page = await retry.untilAnswered(() => send(request, { signal }));
         for (const row of page?.movements ?? []) {
+          if (signal?.aborted) return;
           const movement = { migration_id, party_id: party, ...instrument, ...row };
           yield { ...movement, id: movementId(movement), lastEventId };
         }

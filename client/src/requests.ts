@@ -23,19 +23,19 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Makes requests of a service and sends them. */
 export type Requests = ReturnType<typeof createRequests>;
 
-export function createRequests({ url: base, apiKey, fetch: send = fetch }: ClientOptions) {
+export function createRequests({ url: base, apiKey = '', fetch: send = fetch }: ClientOptions) {
   const root = new URL(base.endsWith('/') ? base : `${base}/`);
-  const authorization = apiKey === undefined ? {} : { Authorization: `Bearer ${apiKey}` };
-  const getHeaders = new Headers(authorization);
-  const postHeaders = new Headers({ ...authorization, 'Content-Type': 'application/json' });
+  if (root.username || root.password) throw new RangeError('url: given a user or password, expected apiKey');
+  if (/[^!-~]/.test(apiKey)) throw new RangeError('apiKey: given a space or another character that no key has');
+  const authorization = apiKey === '' ? {} : { Authorization: `Bearer ${apiKey}` };
+  const postHeaders = { ...authorization, 'Content-Type': 'application/json' };
 
   /** Resolves with the head of an answer that has success. */
   async function open({ url, body }: HoldfastRequest<unknown>, { signal }: CallOptions): Promise<Response> {
     const posted = body && { method: 'POST', headers: postHeaders, body: JSON.stringify(body) };
-    const response = await send(url, { headers: getHeaders, ...posted, signal: signal ?? null }).catch(
+    const response = await send(url, { headers: authorization, ...posted, signal: signal ?? null }).catch(
       (cause: unknown) => {
         throw signal?.aborted ? cause : new HoldfastError(`No connection to Holdfast at ${root.origin}.`, { cause });
       },
@@ -73,6 +73,8 @@ function urlOf(root: URL, path: string, parameters: object): string {
   const filled = path.replace(/\{(\w+)\}/g, (_, name) => {
     const value = inQuery.get(name);
     inQuery.delete(name);
+    // In an address they are steps, and would lead to another operation.
+    if (/^\.{0,2}$/.test(String(value))) throw new RangeError(`${name}: given "${value}", expected an id`);
     return encodeURIComponent(String(value));
   });
   const url = new URL(filled.slice(1), root);

@@ -60,6 +60,7 @@ export async function* followStream(
       const request = streamRequest(owners, { events, ...instrument, last_event_id: lastEventId });
       const response = await within(open(request, { signal: connection.signal }));
       for await (const event of eventsOf(response.body!.getReader(), within)) {
+        if (signal?.aborted) return;
         if (!isLive) retry.succeeded();
         isLive = true;
         lastEventId = event.id ?? lastEventId;

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
@@ -41,7 +42,7 @@ const TABLES: {
 
 export const exportCommand: CliCommand = {
   usage: 'export',
-  summary: 'Write movements, totals or snapshots into Parquet or CSV files by day; a service may run on the directory',
+  summary: 'Write Parquet or CSV files by day: movements, totals or snapshots; a service may run on the directory',
   examples: [
     'holdfast export --what movements --output ./lake',
     'holdfast export --what totals --from 2026-10-01 --to 2026-10-31 --format csv --output ./october',
@@ -91,7 +92,7 @@ async function exportTable<Name extends keyof ExportedFacts>(
       done.kept += 1;
       continue;
     }
-    using writing = beginFile(file, columns);
+    await using writing = await beginFile(file, columns);
     for (const { read } of parts)
       for (const facts of read()) {
         writing.add(facts.map(rowOf));
@@ -113,36 +114,53 @@ async function exportTable<Name extends keyof ExportedFacts>(
 /** What the rows of a file follow from. Stored beside it, under a name that readers of folders leave out. */
 type About = { readonly store: string } & Row;
 const besideOf = (file: string): string => join(dirname(file), `_${basename(file)}.json`);
-const textOf = (about: About, file: string): string => JSON.stringify({ ...about, bytes: statSync(file).size });
+const textOf = (about: About, bytes: number): string => JSON.stringify({ ...about, bytes });
 
 /** Throws a Refusal for a file of another data directory. */
 function isWritten(file: string, about: About): boolean {
   if (!existsSync(file) || !existsSync(besideOf(file))) return false;
   const text = readFileSync(besideOf(file), 'utf8');
-  if (text.startsWith(JSON.stringify({ store: about.store }).slice(0, -1))) return text === textOf(about, file);
+  // One that a full disk cut says nothing.
+  const store = /^\{"store":"([^"]*)"/.exec(text)?.[1] ?? about.store;
+  if (store === about.store) return text === textOf(about, statSync(file).size);
   throw new Refusal(`--output: ${file} was exported from another data directory: give another one, or remove it`);
 }
 
 /** Begins a file under a name that readers of folders leave out. It gets its own when it is whole and on the disk. */
-function beginFile(file: string, columns: readonly string[]) {
+async function beginFile(file: string, columns: readonly string[]) {
   const [folder, begun] = [dirname(file), `.${basename(file)}.`];
   mkdirSync(folder, { recursive: true });
-  // What a killed process left. One that still writes it fails at its end.
-  for (const name of readdirSync(folder)) if (name.startsWith(begun)) rmSync(join(folder, name));
-  const path = join(folder, `${begun}${process.pid}`);
+  // What a killed process left, or another writes: that one fails then.
+  for (const name of readdirSync(folder)) if (name.startsWith(begun)) rmSync(join(folder, name), { force: true });
+  const path = join(folder, `${begun}${randomUUID()}`);
   const { add, end } = file.endsWith('.csv') ? csvFile(path, columns) : parquetFile(path, columns);
+  const written = await open(path, 'r+');
   return {
-    add,
+    add: (rows: readonly Row[]): void => named(file, () => add(rows)),
     async finish(about: About): Promise<void> {
-      end();
-      await using written = await open(path, 'r+');
+      named(file, end);
       await written.sync();
+      const { nlink, size } = await written.stat();
+      // Rows that were added since are in a new file of that name.
+      if (nlink === 0) throw new Error(`${file} is written by another export too; run one at a time`);
       rmSync(besideOf(file), { force: true });
       renameSync(path, file);
-      writeFileSync(besideOf(file), textOf(about, file));
+      writeFileSync(besideOf(file), textOf(about, size));
     },
-    [Symbol.dispose]: () => rmSync(path, { force: true }),
+    async [Symbol.asyncDispose](): Promise<void> {
+      await written.close();
+      rmSync(path, { force: true });
+    },
   };
+}
+
+/** An error of writing into an open file names none. */
+function named(path: string, write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    throw Object.assign(error as Error, { path });
+  }
 }
 
 function csvFile(path: string, columns: readonly string[]) {

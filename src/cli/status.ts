@@ -64,7 +64,8 @@ export const statusCommand: CliCommand = {
       throw new Refusal('--watch: given with --check or --wait, expected one of them');
     const signal = terminal.stopSignal();
     const waitMs = options.wait === undefined ? 0 : parseAs('--wait', WAIT, options.wait);
-    if (waitMs > 0) await untilReady(read, { endMs: performance.now() + waitMs, signal });
+    const isService = options.url !== undefined;
+    if (waitMs > 0) await untilReady(read, { endMs: performance.now() + waitMs, signal, isService });
     const exitCode = ({ readiness }: Reading): ExitCode =>
       !readiness.ready && (options.check === true || options.wait !== undefined) ? EXIT.notReady : EXIT.ok;
     for (let before: Reading | null = null; ; ) {
@@ -91,15 +92,18 @@ export function readStatus({ options: { url }, config, terminal }: Invocation): 
   return readService(addressOf('--url', String(url)), apiKeyOf(terminal));
 }
 
-/** Asks again until it is ready or the time is over; a service that does not answer yet is not ready. */
+/** Asks again until it is ready or the time is over; a service that does not answer yet is not ready. Throws where a key is missing. */
 async function untilReady(
   read: () => Promise<Reading>,
-  { endMs, signal }: { readonly endMs: number; readonly signal: AbortSignal },
+  { endMs, signal, isService }: { readonly endMs: number; readonly signal: AbortSignal; readonly isService: boolean },
 ): Promise<void> {
   while (!signal.aborted) {
     const ready = await read().then(
       ({ readiness }) => readiness.ready,
-      () => false,
+      (error: unknown) => {
+        if (isService && error instanceof Refusal) throw error;
+        return false;
+      },
     );
     const leftMs = endMs - performance.now();
     if (ready || leftMs <= 0) return;

@@ -65,6 +65,8 @@ interface Client extends Entry {
   left: number;
   atMs: number;
   requests: number;
+  /** Aborted when the file no longer has the key. */
+  readonly revoked: AbortController;
 }
 
 /** By Basic a browser asks for the key itself. */
@@ -89,9 +91,12 @@ export function openApiKeys(
     if (bytes?.equals(now)) return;
     const entries = parseApiKeys(file, now).map((entry): [string, Client] => {
       const id = blinded(entry.sha256);
-      return [id, { left: entry.burst, atMs: clockMs(), requests: 0, ...clients.get(id), ...entry }];
+      const unknown = { left: entry.burst, atMs: clockMs(), requests: 0, revoked: new AbortController() };
+      return [id, { ...unknown, ...clients.get(id), ...entry }];
     });
+    const before = clients;
     clients = new Map(entries);
+    for (const [id, { revoked }] of before) if (!clients.has(id)) revoked.abort();
     bytes = now;
     logger.info({ file, keys: clients.size }, 'the API keys were read');
   }
@@ -113,12 +118,15 @@ export function openApiKeys(
   const help = 'Requests of each API key, also those that were too many.';
   counters(registry, { holdfast_api_key_requests_total: { help, label: 'key', read: byName } });
   return {
-    /** Takes a request of a key. Throws a 401 where there is no key, and a 429 for one too many. */
-    admit(c: Context): void {
+    /** Takes a request of a key, and returns when that is taken back. Throws a 401 where there is no key, and a 429 for one too many. */
+    admit(c: Context): AbortSignal {
       const given = c.req.header('authorization');
       const key = keyOf(given ?? '');
       const client = key && clients.get(blinded(hash('sha256', key)));
-      if (client) return take(client, clockMs());
+      if (client) {
+        take(client, clockMs());
+        return client.revoked.signal;
+      }
       const what = given === undefined ? 'nothing' : key === null ? 'something else' : 'a key that is not known';
       const expected = '"Bearer KEY", or Basic with the key as its password';
       throw new HttpFault(401, `Authorization: given ${what}, expected ${expected}`, CHALLENGE);

@@ -91,7 +91,8 @@ async function listen(server: Server, address: Address): Promise<void> {
   server.listen({ host, port, reusePort });
   await once(server, 'listening').catch((cause: NodeJS.ErrnoException) => {
     const shared = reusePort && cause.code === 'ENOTSUP' ? ' --reuse-port (this system shares no port)' : '';
-    throw new Refusal(`cannot listen on ${named}${shared}: ${cause.message}`, { cause });
+    const next = cause.code === 'EADDRINUSE' ? '; stop the program that listens there, or choose another port' : '';
+    throw new Refusal(`cannot listen on ${named}${shared}: ${cause.message}${next}`, { cause });
   });
 }
 

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { addAbortSignal } from 'node:stream';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context, Hono } from 'hono';
 import type { Logger } from 'pino';
@@ -145,8 +146,8 @@ const ASKED_WITHOUT_KEY = ['/livez', '/readyz'];
 interface RouteContext {
   readonly logger: Logger;
   readonly metrics: Metrics['requests'];
-  /** Throws where a request has no API key; null where none is asked for. */
-  readonly admit: ((c: Context) => void) | null;
+  /** Throws where a request has no API key; the signal says that the key is taken back. Null where none is asked for. */
+  readonly admit: ((c: Context) => AbortSignal) | null;
 }
 
 /**
@@ -198,8 +199,10 @@ function answering(route: Route, { logger, metrics, admit }: RouteContext): (c: 
     const startMs = performance.now();
     let response: Response;
     try {
-      requireKey?.(c);
+      const revoked = requireKey?.(c);
       response = await handle(c);
+      // A stream has no end of its own.
+      if (revoked && response === RESPONSE_ALREADY_SENT) addAbortSignal(revoked, c.env.outgoing);
     } catch (fault) {
       response = failure(fault, c, { headers: cors?.headers(c) ?? {}, logger });
     }
@@ -226,5 +229,7 @@ function failure(error: unknown, c: Context, { headers, logger }: { headers: Hea
 
 export function faultResponse({ status, message, ...fault }: HttpFault, c: Context, headers: Headers): Response {
   const details = c.req.path.startsWith('/holdfast/') ? fault.details : {};
-  return jsonResponse(status, { error: message, ...details }, { ...headers, ...fault.headers });
+  // Pages of other origins read it only where it is named.
+  const exposed = 'Retry-After' in fault.headers ? { 'Access-Control-Expose-Headers': 'Retry-After' } : {};
+  return jsonResponse(status, { error: message, ...details }, { ...headers, ...exposed, ...fault.headers });
 }

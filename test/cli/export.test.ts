@@ -1,4 +1,4 @@
-import { globSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DuckDBInstance } from '@duckdb/node-api';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -13,7 +13,7 @@ import { oddLedger } from '../support/ledger/options.ts';
 import { parseLedger } from '../support/ledger/parse-ledger.ts';
 import { randomLedger } from '../support/ledger/random-ledger.ts';
 import { holdfast } from '../support/program/command.ts';
-import { runProgram } from '../support/program/program.ts';
+import { MAIN, runProgram } from '../support/program/program.ts';
 import { soakCount } from '../support/program/soak.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 import { linesOf, replayInto, SMALL_EPOCHS } from '../support/views/replayed.ts';
@@ -207,6 +207,19 @@ describe('an exported file', () => {
     expect(comparable(await parquetRows(folder.at('many-files'), 'movements'))).toEqual(wanted);
   });
 
+  it.each(['csv', 'parquet'])('is named where the disk has no room for it: %s', async (format) => {
+    const output = folder.at(`small-${format}`);
+    const args = ['export', '--data', folder.at('many'), '--what', 'movements', '--output', output, '--format', format];
+    const { code, stderr } = await runProgram(args, { limits: 'ulimit -f 100' });
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(
+        `holdfast: ${output}/movements/day=\\S+/part\\.${format}: the disk is full, or a limit of file size`,
+      ),
+    });
+    expect(globSync(join(output, '**/*part*'))).toEqual([]);
+  });
+
   it('of another directory is not replaced', async () => {
     const output = folder.at('story-files');
     const { code, stderr } = await write(folder.at('wide'), 'snapshots', output);
@@ -249,6 +262,24 @@ const killedAt = (name: string, n: number): string =>
     syncBuiltinESMExports();
   `)}`;
 
+/** Has another export run, to its end, when a file of this one has only its first bytes. */
+const beganTwice = (args: readonly string[]): string =>
+  `data:text/javascript,${encodeURIComponent(`
+    import { spawnSync } from 'node:child_process';
+    import fs from 'node:fs';
+    import { syncBuiltinESMExports } from 'node:module';
+    const real = fs.writeFileSync;
+    fs.writeFileSync = (file, text, options) => {
+      if (options?.flag === 'a') {
+        fs.writeFileSync = real;
+        syncBuiltinESMExports();
+        spawnSync(process.execPath, ${JSON.stringify(args)});
+      }
+      real(file, text, options);
+    };
+    syncBuiltinESMExports();
+  `)}`;
+
 describe('an export that is killed', () => {
   const data = folder.at('growing');
   const lines = linesOf(
@@ -260,7 +291,6 @@ describe('an export that is killed', () => {
     ['rmSync', 5],
     ['renameSync', 4],
     ['writeFileSync', 12],
-    ['statSync', 2],
   ] as const)('at the %s number %i leaves whole files, and goes on', async (name, n) => {
     const [whole, cut] = [folder.at(`whole-${name}`), folder.at(`cut-${name}`)];
     await replayInto(data, [folder.writeLines('growing.ndjson', lines)]);
@@ -274,6 +304,29 @@ describe('an export that is killed', () => {
     for (const [path, bytes] of parts) expect(bytes === wanted[path], path).toBe(true);
     expect(await runProgram([...args, cut])).toMatchObject({ code: 0 });
     expect(filesBelow(cut)).toEqual(wanted);
+  });
+
+  it.each(['csv', 'parquet'])(
+    'or beside another one into the same folder never has a part of its rows: %s',
+    async (format) => {
+      const [whole, both] = [folder.at(`one-${format}`), folder.at(`both-${format}`)];
+      await replayInto(data, [folder.writeLines('growing.ndjson', lines)]);
+      await exported(data, 'movements', whole, '--format', format);
+      const args = ['export', '--data', data, '--what', 'movements', '--output', both, '--format', format];
+      expect(await runProgram(args, { preload: beganTwice([MAIN, ...args]) })).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('is written by another export too; run one at a time'),
+      });
+      expect(filesBelow(both)).toEqual(filesBelow(whole));
+    },
+  );
+
+  it('or finds no room for what is beside a file writes that file again', async () => {
+    const [whole, cut] = [folder.at('room'), folder.at('no-room')];
+    for (const output of [whole, cut]) await exported(data, 'snapshots', output);
+    for (const file of globSync(join(cut, '**/_part.parquet.json'))) writeFileSync(file, '');
+    expect(await exported(data, 'snapshots', cut)).not.toContain('had all rows');
+    expect(filesBelow(cut)).toEqual(filesBelow(whole));
   });
 
   it('or read while more is written has the rows of the moment at which it began', async () => {

@@ -98,6 +98,32 @@ describe('an answer', () => {
   });
 });
 
+describe('a request', () => {
+  it.each(['', '.', '..'])('has no part "%s" in its path, which would make it another one', async (id) => {
+    const error = { name: 'RangeError', message: `party: given "${id}", expected an id` };
+    await expect(client.call('/holdfast/v1/owners/{party}/movements', { party: id })).rejects.toMatchObject(error);
+    const { found } = await client.call('/holdfast/v1/ids/{id}', { id: '...' });
+    expect(found).toEqual([]);
+  });
+
+  it('has the key of the client and no other, which no error repeats', async () => {
+    const { host } = new URL(service.url);
+    const withPassword = (): Client => createClient({ url: `http://user:password@${host}` });
+    expect(withPassword).toThrow(new RangeError('url: given a user or password, expected apiKey'));
+    const message = 'apiKey: given a space or another character that no key has';
+    for (const apiKey of ['a key', 'key\n', 'Schlüssel'])
+      expect(() => createClient({ url: service.url, apiKey })).toThrow(new RangeError(message));
+    const sent: (string | null)[] = [];
+    const record: typeof fetch = async (input, init) => {
+      sent.push(new Headers(init?.headers).get('authorization'));
+      return await fetch(input, init);
+    };
+    for (const apiKey of ['', 'key'])
+      await createClient({ url: service.url, apiKey, fetch: record }).call('/version', {});
+    expect(sent).toEqual([null, 'Bearer key']);
+  });
+});
+
 describe('an error', () => {
   it.each([
     ['a wrong parameter', 400, 'invalid', () => client.call('/holdfast/v1/top', { limit: 0 })],

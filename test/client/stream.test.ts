@@ -156,6 +156,20 @@ it('events come as the service sends them, of snapshots and movements, and stop 
   await expect.poll(openStreams).toBe('1');
 });
 
+it('nothing comes after the signal, of events or of movements that were missed', async () => {
+  await using service = await serve('00:01 =a : +a alice 1\n00:11 =b : +b alice 2\n00:12 =c : +c alice 4\n00:21 =d :');
+  for (const lastEventId of [BEFORE, `0 ${DAY}00:10:00Z 00000000`]) {
+    const stop = new AbortController();
+    const options = { owners: [ALICE], lastEventId, signal: stop.signal };
+    const had: string[] = [];
+    for await (const movement of createClient({ url: service.url }).movements(options)) {
+      had.push(short(movement));
+      stop.abort();
+    }
+    expect(had).toEqual(['alice b 2']);
+  }
+});
+
 it('a connection on which nothing comes any more is replaced', async () => {
   await using service = await serve('00:01 =a : +a alice 1\n00:11 =b : +b alice 2');
   const sockets = new Set<Socket>();

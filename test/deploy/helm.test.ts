@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Config } from '../../src/config/load-config.ts';
 import { SETTING_KEYS } from '../../src/config/setting-list.ts';
@@ -8,6 +8,7 @@ import { faultOf, type Manifest, podsOf, rendered } from '../support/deploy/char
 import { programPath, RULES } from '../support/deploy/prometheus.ts';
 import { HELM, KUBERNETES_VALIDATE } from '../support/deploy/tools.ts';
 import { settingsOf } from '../support/program/settings.ts';
+import { programEnv } from '../support/program/soak.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -26,7 +27,7 @@ const EVERYTHING = {
   serviceMonitor: { enabled: true, labels: { release: 'prometheus' } },
   prometheusRule: { enabled: true },
   dashboard: { enabled: true },
-  ingress: { enabled: true, host: 'holdfast.example', className: 'nginx', tlsSecret: 'tls' },
+  ingress: { enabled: true, host: '*.holdfast.example', className: 'nginx', tlsSecret: 'tls' },
   backup: { enabled: true },
 };
 
@@ -147,212 +148,218 @@ function configOf(objects: readonly Manifest[]): Config {
   writeFileSync(folder.at('holdfast.json'), file);
   const { config, warnings } = settingsOf([], { ...image, ...env, HOLDFAST_CONFIG: folder.at('holdfast.json') });
   expect(warnings).toEqual([]);
-  expect([...mounts.keys()]).toContain(config.dataDir);
+  expect(mounts.get(dirname(config.dataDir))).toBe('data');
   return config;
 }
 
-describe.runIf(HELM)('the chart', () => {
-  it.each(CASES)(
-    'runs the program as it is meant, following $name',
-    ({ values, config: expected, ports, secrets = [] }) => {
-      expect(faultOf(values)).toBe('');
-      const { objects } = rendered(values);
-      const config = configOf(objects);
-      expect(config).toMatchObject(expected);
-      const pods = podsOf(objects);
+if (HELM)
+  describe('the chart', () => {
+    it.each(CASES)(
+      'runs the program as it is meant, following $name',
+      ({ values, config: expected, ports, secrets = [] }) => {
+        expect(faultOf(values)).toBe('');
+        const { objects } = rendered(values);
+        const config = configOf(objects);
+        expect(config).toMatchObject(expected);
+        const pods = podsOf(objects);
 
-      for (const { spec, labels } of pods.values()) {
-        expect(named(objects, 'ServiceAccount')).toContain(spec.serviceAccountName);
-        expect(spec).toMatchObject({
-          automountServiceAccountToken: false,
-          enableServiceLinks: false,
-          securityContext: { runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: 'RuntimeDefault' } },
-        });
-        for (const { securityContext, volumeMounts } of spec.containers) {
-          expect(securityContext).toEqual({
-            allowPrivilegeEscalation: false,
-            readOnlyRootFilesystem: true,
-            capabilities: { drop: ['ALL'] },
+        for (const { spec, labels } of pods.values()) {
+          expect(named(objects, 'ServiceAccount')).toContain(spec.serviceAccountName);
+          expect(spec).toMatchObject({
+            automountServiceAccountToken: false,
+            enableServiceLinks: false,
+            securityContext: { runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: 'RuntimeDefault' } },
           });
-          expect(volumeMounts.map(({ mountPath }: { mountPath: string }) => mountPath)).toContain('/tmp');
+          for (const { securityContext, volumeMounts } of spec.containers) {
+            expect(securityContext).toEqual({
+              allowPrivilegeEscalation: false,
+              readOnlyRootFilesystem: true,
+              capabilities: { drop: ['ALL'] },
+            });
+            expect(volumeMounts.map(({ mountPath }: { mountPath: string }) => mountPath)).toContain('/tmp');
+          }
+          const claimed = named(objects, 'StatefulSet').flatMap((name) => [`data-${name}-0`, 'nfs']);
+          for (const volume of spec.volumes) {
+            if (volume.configMap) expect(named(objects, 'ConfigMap')).toContain(volume.configMap.name);
+            if (volume.secret) expect(secrets).toContain(volume.secret.secretName);
+            if (volume.persistentVolumeClaim)
+              expect([...named(objects, 'PersistentVolumeClaim'), ...claimed]).toContain(
+                volume.persistentVolumeClaim.claimName,
+              );
+          }
+          for (const { name } of spec.imagePullSecrets ?? []) expect(secrets).toContain(name);
+          // A policy for each: what none selects may do anything.
+          const policies = objects.filter(({ kind, spec: policy }) => {
+            return kind === 'NetworkPolicy' && selects(policy.podSelector.matchLabels, labels);
+          });
+          expect(policies).toHaveLength(1);
         }
-        const claimed = named(objects, 'StatefulSet').flatMap((name) => [`data-${name}-0`, 'nfs']);
-        for (const volume of spec.volumes) {
-          if (volume.configMap) expect(named(objects, 'ConfigMap')).toContain(volume.configMap.name);
-          if (volume.secret) expect(secrets).toContain(volume.secret.secretName);
-          if (volume.persistentVolumeClaim)
-            expect([...named(objects, 'PersistentVolumeClaim'), ...claimed]).toContain(
-              volume.persistentVolumeClaim.claimName,
-            );
+
+        const [writer] = pods.values();
+        const [container] = writer!.spec.containers;
+        const offered = new Map(
+          container.ports.map((port: { name: string; containerPort: number }) => [port.name, port.containerPort]),
+        );
+        expect(Object.fromEntries(offered)).toEqual({ http: config.port, metrics: config.metricsAddress!.port });
+        for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe'])
+          expect(container[probe].httpGet).toEqual({
+            path: probe === 'readinessProbe' ? '/readyz' : '/livez',
+            port: 'http',
+          });
+        const services = objects.filter(({ kind }) => kind === 'Service');
+        for (const { spec } of services) {
+          expect(selects(spec.selector, writer!.labels)).toBe(true);
+          for (const { targetPort } of spec.ports) expect(offered.has(targetPort)).toBe(true);
         }
-        for (const { name } of spec.imagePullSecrets ?? []) expect(secrets).toContain(name);
-        // A policy for each: what none selects may do anything.
-        const policies = objects.filter(({ kind, spec: policy }) => {
-          return kind === 'NetworkPolicy' && selects(policy.podSelector.matchLabels, labels);
-        });
-        expect(policies).toHaveLength(1);
-      }
+        const [set] = objects.filter(({ kind }) => kind === 'StatefulSet');
+        expect(selects(set!.spec.selector.matchLabels, writer!.labels)).toBe(true);
+        expect(named(objects, 'Service')).toContain(set!.spec.serviceName);
+        const [policy] = objects.filter(({ kind }) => kind === 'NetworkPolicy');
+        expect(policy!.spec.ingress.map((rule: { ports: [{ port: string }] }) => rule.ports[0].port)).toEqual([
+          ...offered.keys(),
+        ]);
+        expect(policy!.spec.egress[1].ports.map(({ port }: { port: number }) => port)).toEqual(ports);
+      },
+    );
 
-      const [writer] = pods.values();
-      const [container] = writer!.spec.containers;
-      const offered = new Map(
-        container.ports.map((port: { name: string; containerPort: number }) => [port.name, port.containerPort]),
-      );
-      expect(Object.fromEntries(offered)).toEqual({ http: config.port, metrics: config.metricsAddress!.port });
-      for (const probe of ['startupProbe', 'livenessProbe', 'readinessProbe'])
-        expect(container[probe].httpGet).toEqual({
-          path: probe === 'readinessProbe' ? '/readyz' : '/livez',
-          port: 'http',
-        });
-      const services = objects.filter(({ kind }) => kind === 'Service');
-      for (const { spec } of services) {
-        expect(selects(spec.selector, writer!.labels)).toBe(true);
-        for (const { targetPort } of spec.ports) expect(offered.has(targetPort)).toBe(true);
-      }
-      const [set] = objects.filter(({ kind }) => kind === 'StatefulSet');
-      expect(selects(set!.spec.selector.matchLabels, writer!.labels)).toBe(true);
-      expect(named(objects, 'Service')).toContain(set!.spec.serviceName);
-      const [policy] = objects.filter(({ kind }) => kind === 'NetworkPolicy');
-      expect(policy!.spec.ingress.map((rule: { ports: [{ port: string }] }) => rule.ports[0].port)).toEqual([
-        ...offered.keys(),
-      ]);
-      expect(policy!.spec.egress[1].ports.map(({ port }: { port: number }) => port)).toEqual(ports);
-    },
-  );
-
-  it('shows Prometheus every replica as the job that the rules look for, and our rules as they are', () => {
-    const { objects } = rendered({ source: SCAN, ...EVERYTHING });
-    const [monitor] = objects.filter(({ kind }) => kind === 'ServiceMonitor');
-    const chosen = objects.filter(({ kind, metadata }) => {
-      return kind === 'Service' && selects(monitor!.spec.selector.matchLabels, metadata.labels!);
-    });
-    expect(chosen).toHaveLength(1);
-    const [{ spec, metadata }] = chosen as [Manifest];
-    expect(spec.ports.map(({ name }: { name: string }) => name)).toEqual([monitor!.spec.endpoints[0].port]);
-    expect(metadata.labels![monitor!.spec.jobLabel]).toBe('holdfast');
-    expect(monitor!.metadata.labels).toMatchObject({ release: 'prometheus' });
-    using folder = temporaryDirectory();
-    const [rule] = objects.filter(({ kind }) => kind === 'PrometheusRule');
-    writeFileSync(folder.at('rules.json'), JSON.stringify(rule!.spec));
-    const checked = (file: string) =>
-      spawnSync(programPath('promtool'), ['check', 'rules', file], { encoding: 'utf8' });
-    const count = (file: string) => /(\d+) rules found/.exec(checked(file).stdout)?.[1];
-    expect(checked(folder.at('rules.json'))).toMatchObject({ status: 0, stderr: '' });
-    expect(count(folder.at('rules.json'))).toBe(count(RULES));
-    const dashboard = objects.find(({ metadata: { name } }) => name.endsWith('-dashboard'));
-    expect(dashboard!.data['holdfast.json']).toBe(read('deploy/grafana-dashboard.json'));
-  });
-
-  it('routes the name of the Ingress to the port of requests', () => {
-    const { objects } = rendered({ source: SCAN, ...EVERYTHING });
-    const [{ spec }] = objects.filter(({ kind }) => kind === 'Ingress') as [Manifest];
-    const { service } = spec.rules[0].http.paths[0].backend;
-    const [target] = objects.filter(({ kind, metadata }) => kind === 'Service' && metadata.name === service.name);
-    expect(target!.spec.ports).toContainEqual({ name: service.port.name, port: 8080, targetPort: 'http' });
-    expect(spec).toMatchObject({
-      ingressClassName: 'nginx',
-      tls: [{ hosts: ['holdfast.example'], secretName: 'tls' }],
-    });
-  });
-
-  it('backs up on the node of the writer, as the program does it, and keeps the newest', () => {
-    const { objects } = rendered(CASES.at(-1)!.values);
-    const [[name], [, backup]] = [...podsOf(objects)] as [[string, unknown], [string, { spec: never }]];
-    const { affinity, containers, volumes } = backup.spec as Manifest;
-    const [{ topologyKey, labelSelector }] = affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution;
-    expect(topologyKey).toBe('kubernetes.io/hostname');
-    expect(labelSelector.matchLabels).toEqual({ 'statefulset.kubernetes.io/pod-name': `${name}-0` });
-    expect(volumes[0].persistentVolumeClaim.claimName).toBe(`data-${name}-0`);
-
-    using folder = temporaryDirectory();
-    const main = join(root, 'dist/main.js');
-    const made = spawnSync(process.execPath, [
-      main,
-      'replay',
-      '--data',
-      folder.at('data'),
-      join(root, 'fixtures/story.scan.ndjson'),
-    ]);
-    expect(made.status).toBe(0);
-    const old = ['2024-01-01T000000Z', '2025-01-01T000000Z', '2025-01-02T000000Z', '2025-01-03T000000Z.partial'];
-    const [{ command, args }] = containers;
-    const script = (args[0] as string)
-      .replaceAll('/backup/', `${folder.at('backups')}/`)
-      .replace('node dist/main.js', `'${process.execPath}' '${main}'`);
-    spawnSync('mkdir', ['-p', ...old.map((each) => folder.at(`backups/${each}`)), folder.at('data')]);
-    const env = { PATH: process.env.PATH, HOLDFAST_DATA: folder.at('data') };
-    const run = spawnSync(command[0], [...command.slice(1), script], { encoding: 'utf8', env });
-    expect({ status: run.status, stderr: run.stderr }).toEqual({ status: 0, stderr: '' });
-    const kept = readdirSync(folder.at('backups')).sort();
-    expect(kept).toHaveLength(2);
-    expect(kept[0]).toBe('2025-01-02T000000Z');
-    expect(readdirSync(folder.at(`backups/${kept[1]}`))).toContain('views.db');
-  });
-
-  it.each([
-    ['no source', {}, /source: given none, expected one of scan, participant\.url and kafka\.brokers/],
-    [
-      'two sources',
-      { source: { ...SCAN, participant: PARTICIPANT } },
-      /source: given scan and participant, expected one of/,
-    ],
-    [
-      'a client without its id',
-      { source: { participant: { ...PARTICIPANT, oauth: { secret: 'a' } } } },
-      /expected tokenUrl and clientId/,
-    ],
-    [
-      'a token and a client',
-      { source: { participant: { ...PARTICIPANT, token: { secret: 'a' }, oauth: { secret: 'a', ...CLIENT } } } },
-      /given token\.secret and oauth\.secret, expected one of them/,
-    ],
-    ['brokers without a topic', { source: { kafka: { brokers: ['a:9092'] } } }, /source\.kafka\.topic: not given/],
-    ['an Ingress without a name', { source: SCAN, ingress: { enabled: true } }, /ingress\.host: not given/],
-    ['an unknown value', { source: SCAN, replica: 2 }, /additional properties 'replica' not allowed/],
-    ['an unknown source', { source: { scans: [] } }, /additional properties 'scans' not allowed/],
-    [
-      'an unknown setting',
-      { source: SCAN, settings: { snapshotperiod: '1h' } },
-      /additional properties 'snapshotperiod' not allowed/,
-    ],
-    [
-      'a setting that the chart sets',
-      { source: SCAN, settings: { port: 80 } },
-      /additional properties 'port' not allowed/,
-    ],
-    ['an address that is none', { source: { scan: ['scan.example'] } }, /does not match pattern/],
-  ])('refuses %s and says what is expected', (_, values, said) => {
-    expect(faultOf(values)).toMatch(said);
-  });
-
-  it.runIf(KUBERNETES_VALIDATE)('renders objects that Kubernetes knows, of the oldest and the newest version', () => {
-    using folder = temporaryDirectory();
-    const [, oldest] = /kubeVersion: ">=(\d+\.\d+)/.exec(read('deploy/helm/Chart.yaml'))!;
-    const files = CASES.map(({ values }, i) => {
-      writeFileSync(folder.at(`${i}.yaml`), rendered(values).text);
-      return folder.at(`${i}.yaml`);
-    });
-    for (const version of [oldest!, '1.37']) {
-      const args = [
-        join(KUBERNETES_VALIDATE!, 'bin/kubernetes-validate'),
-        '--strict',
-        '--quiet',
-        '-k',
-        version,
-        ...files,
-      ];
-      const run = spawnSync('python3', args, {
-        encoding: 'utf8',
-        env: { ...process.env, PYTHONPATH: KUBERNETES_VALIDATE! },
+    it('shows Prometheus every replica as the job that the rules look for, and our rules as they are', () => {
+      const { objects } = rendered({ source: SCAN, ...EVERYTHING });
+      const [monitor] = objects.filter(({ kind }) => kind === 'ServiceMonitor');
+      const chosen = objects.filter(({ kind, metadata }) => {
+        return kind === 'Service' && selects(monitor!.spec.selector.matchLabels, metadata.labels!);
       });
-      // Those of Prometheus' operator are not among its schemas.
-      const said = `${run.stdout}${run.stderr}`
-        .split('\n')
-        .filter((line) => !/^(WARN .*monitoring\.coreos\.com.*|)$/.test(line));
-      expect({ version, said }).toEqual({ version, said: [] });
-    }
+      expect(chosen).toHaveLength(1);
+      const [{ spec, metadata }] = chosen as [Manifest];
+      expect(spec.ports.map(({ name }: { name: string }) => name)).toEqual([monitor!.spec.endpoints[0].port]);
+      expect(metadata.labels![monitor!.spec.jobLabel]).toBe('holdfast');
+      expect(monitor!.metadata.labels).toMatchObject({ release: 'prometheus' });
+      using folder = temporaryDirectory();
+      const [rule] = objects.filter(({ kind }) => kind === 'PrometheusRule');
+      writeFileSync(folder.at('rules.json'), JSON.stringify(rule!.spec));
+      const checked = (file: string) =>
+        spawnSync(programPath('promtool'), ['check', 'rules', file], { encoding: 'utf8' });
+      const count = (file: string) => /(\d+) rules found/.exec(checked(file).stdout)?.[1];
+      expect(checked(folder.at('rules.json'))).toMatchObject({ status: 0, stderr: '' });
+      expect(count(folder.at('rules.json'))).toBe(count(RULES));
+      const dashboard = objects.find(({ metadata: { name } }) => name.endsWith('-dashboard'));
+      expect(dashboard!.data['holdfast.json']).toBe(read('deploy/grafana-dashboard.json'));
+    });
+
+    it('routes the name of the Ingress to the port of requests', () => {
+      const { objects } = rendered({ source: SCAN, ...EVERYTHING });
+      const [{ spec }] = objects.filter(({ kind }) => kind === 'Ingress') as [Manifest];
+      const { service } = spec.rules[0].http.paths[0].backend;
+      const [target] = objects.filter(({ kind, metadata }) => kind === 'Service' && metadata.name === service.name);
+      expect(target!.spec.ports).toContainEqual({ name: service.port.name, port: 8080, targetPort: 'http' });
+      expect(spec).toMatchObject({
+        ingressClassName: 'nginx',
+        tls: [{ hosts: ['*.holdfast.example'], secretName: 'tls' }],
+      });
+    });
+
+    it('backs up on the node of the writer, as the program does it, and keeps the newest', () => {
+      const { objects } = rendered(CASES.at(-1)!.values);
+      const [[name], [, backup]] = [...podsOf(objects)] as [[string, unknown], [string, { spec: never }]];
+      const { affinity, containers, volumes } = backup.spec as Manifest;
+      const [{ topologyKey, labelSelector }] = affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution;
+      expect(topologyKey).toBe('kubernetes.io/hostname');
+      expect(labelSelector.matchLabels).toEqual({ 'statefulset.kubernetes.io/pod-name': `${name}-0` });
+      expect(volumes[0].persistentVolumeClaim.claimName).toBe(`data-${name}-0`);
+
+      using folder = temporaryDirectory();
+      const main = join(root, 'dist/main.js');
+      const made = spawnSync(
+        process.execPath,
+        [main, 'replay', '--data', folder.at('data'), join(root, 'fixtures/story.scan.ndjson')],
+        { env: programEnv() },
+      );
+      expect(made.status).toBe(0);
+      const old = ['2024-01-01T000000Z', '2025-01-01T000000Z', '2025-01-02T000000Z', '2025-01-03T000000Z.partial'];
+      const [{ command, args, env: given, volumeMounts }] = containers;
+      const [writer] = podsOf(objects).values();
+      expect(given).toEqual(
+        writer!.spec.containers[0].env.filter(({ name: of }: { name: string }) => of === 'HOLDFAST_DATA'),
+      );
+      expect(volumeMounts[0]).toEqual({ name: 'data', mountPath: dirname(given[0].value) });
+      const script = (args[0] as string)
+        .replaceAll('/backup/', `${folder.at('backups')}/`)
+        .replace('node dist/main.js', `'${process.execPath}' '${main}'`);
+      spawnSync('mkdir', ['-p', ...old.map((each) => folder.at(`backups/${each}`)), folder.at('data')]);
+      const env = { PATH: process.env.PATH, HOLDFAST_DATA: folder.at('data') };
+      const run = spawnSync(command[0], [...command.slice(1), script], { encoding: 'utf8', env });
+      expect({ status: run.status, stderr: run.stderr }).toEqual({ status: 0, stderr: '' });
+      const kept = readdirSync(folder.at('backups')).sort();
+      expect(kept).toHaveLength(2);
+      expect(kept[0]).toBe('2025-01-02T000000Z');
+      expect(readdirSync(folder.at(`backups/${kept[1]}`))).toContain('views.db');
+    });
+
+    it.each([
+      ['no source', {}, /source: given none, expected one of scan, participant\.url and kafka\.brokers/],
+      [
+        'two sources',
+        { source: { ...SCAN, participant: PARTICIPANT } },
+        /source: given scan and participant, expected one of/,
+      ],
+      [
+        'a client without its id',
+        { source: { participant: { ...PARTICIPANT, oauth: { secret: 'a' } } } },
+        /expected tokenUrl and clientId/,
+      ],
+      [
+        'a token and a client',
+        { source: { participant: { ...PARTICIPANT, token: { secret: 'a' }, oauth: { secret: 'a', ...CLIENT } } } },
+        /given token\.secret and oauth\.secret, expected one of them/,
+      ],
+      ['brokers without a topic', { source: { kafka: { brokers: ['a:9092'] } } }, /source\.kafka\.topic: not given/],
+      ['an Ingress without a name', { source: SCAN, ingress: { enabled: true } }, /ingress\.host: not given/],
+      ['an unknown value', { source: SCAN, replica: 2 }, /additional properties 'replica' not allowed/],
+      ['an unknown source', { source: { scans: [] } }, /additional properties 'scans' not allowed/],
+      [
+        'an unknown setting',
+        { source: SCAN, settings: { snapshotperiod: '1h' } },
+        /additional properties 'snapshotperiod' not allowed/,
+      ],
+      [
+        'a setting that the chart sets',
+        { source: SCAN, settings: { port: 80 } },
+        /additional properties 'port' not allowed/,
+      ],
+      ['a name that Kubernetes refuses', { source: SCAN, fullnameOverride: 'Hold_fast' }, /does not match pattern/],
+      ['an address that is none', { source: { scan: ['scan.example'] } }, /does not match pattern/],
+    ])('refuses %s and says what is expected', (_, values, said) => {
+      expect(faultOf(values)).toMatch(said);
+    });
+
+    if (KUBERNETES_VALIDATE)
+      it('renders objects that Kubernetes knows, of the oldest and the newest version', () => {
+        using folder = temporaryDirectory();
+        const [, oldest] = /kubeVersion: ">=(\d+\.\d+)/.exec(read('deploy/helm/Chart.yaml'))!;
+        const files = CASES.map(({ values }, i) => {
+          writeFileSync(folder.at(`${i}.yaml`), rendered(values).text);
+          return folder.at(`${i}.yaml`);
+        });
+        for (const version of [oldest!, '1.37']) {
+          const args = [
+            join(KUBERNETES_VALIDATE!, 'bin/kubernetes-validate'),
+            '--strict',
+            '--quiet',
+            '-k',
+            version,
+            ...files,
+          ];
+          const run = spawnSync('python3', args, {
+            encoding: 'utf8',
+            env: { ...process.env, PYTHONPATH: KUBERNETES_VALIDATE! },
+          });
+          // Those of Prometheus' operator are not among its schemas.
+          const said = `${run.stdout}${run.stderr}`
+            .split('\n')
+            .filter((line) => !/^(WARN .*monitoring\.coreos\.com.*|)$/.test(line));
+          expect({ version, said }).toEqual({ version, said: [] });
+        }
+      });
   });
-});
 
 function selects(selector: Readonly<Record<string, string>>, labels: Readonly<Record<string, string>>): boolean {
   return Object.entries(selector).every(([name, value]) => labels[name] === value);

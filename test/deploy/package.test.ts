@@ -72,32 +72,33 @@ it('runs no install script of another package, and is small', () => {
   expect(installed.reduce((sum, path) => sum + bytesIn(path), own)).toBeLessThanOrEqual(INSTALLED_BYTES_MAX);
 });
 
-it.runIf(process.env.HOLDFAST_TEST_DEPLOY)('npx runs the demo of the packed file, without a network', async () => {
-  using folder = temporaryDirectory();
-  const { stdout } = npm(root, 'pack', '--json', '--ignore-scripts', '--pack-destination', folder.path);
-  const file = folder.at((JSON.parse(stdout) as Packed[])[0]!.filename);
-  for (const name of ['warm', 'offline']) mkdirSync(folder.at(name));
-  // This fills npm's cache.
-  npm(folder.at('warm'), 'install', '--no-audit', '--cache', folder.at('cache'), file);
-  const files = readdirSync(folder.at('warm'), { withFileTypes: true, recursive: true }).filter((each) =>
-    each.isFile(),
-  );
-  const bytes = files.reduce((sum, { parentPath, name }) => sum + lstatSync(join(parentPath, name)).size, 0);
-  expect(bytes).toBeLessThanOrEqual(INSTALLED_BYTES_MAX);
-  // All processes of it end with the shell, which is the first of them.
-  const script = `ip link set lo up
+if (process.env.HOLDFAST_TEST_DEPLOY)
+  it('npx runs the demo of the packed file, without a network', async () => {
+    using folder = temporaryDirectory();
+    const { stdout } = npm(root, 'pack', '--json', '--ignore-scripts', '--pack-destination', folder.path);
+    const file = folder.at((JSON.parse(stdout) as Packed[])[0]!.filename);
+    for (const name of ['warm', 'offline']) mkdirSync(folder.at(name));
+    // This fills npm's cache.
+    npm(folder.at('warm'), 'install', '--no-audit', '--cache', folder.at('cache'), file);
+    const files = readdirSync(folder.at('warm'), { withFileTypes: true, recursive: true }).filter((each) =>
+      each.isFile(),
+    );
+    const bytes = files.reduce((sum, { parentPath, name }) => sum + lstatSync(join(parentPath, name)).size, 0);
+    expect(bytes).toBeLessThanOrEqual(INSTALLED_BYTES_MAX);
+    // All processes of it end with the shell, which is the first of them.
+    const script = `ip link set lo up
     npx --yes --offline --cache '${folder.at('cache')}' --package '${file}' holdfast demo --port 0 >said.txt 2>errors.txt &
     until url=$(grep -o 'http:.*/docs' said.txt); do kill -0 $! || exit 1; sleep 0.2; done
     for path in / /docs /holdfast/v1/top; do curl -sSf -o /dev/null "\${url%/docs}$path" 2>>errors.txt || exit 1; done`;
-  const shell = spawn('unshare', ['--net', '--pid', '--fork', '--kill-child', 'bash', '-c', script], {
-    cwd: folder.at('offline'),
-    env: programEnv(),
-    stdio: 'ignore',
+    const shell = spawn('unshare', ['--net', '--pid', '--fork', '--kill-child', 'bash', '-c', script], {
+      cwd: folder.at('offline'),
+      env: programEnv(),
+      stdio: 'ignore',
+    });
+    const code = await new Promise((resolve) => shell.once('close', resolve));
+    const said = ['said.txt', 'errors.txt'].map((name) => readFileSync(join(folder.at('offline'), name), 'utf8'));
+    expect({ code, said: code === 0 ? [] : said }).toEqual({ code: 0, said: [] });
   });
-  const code = await new Promise((resolve) => shell.once('close', resolve));
-  const said = ['said.txt', 'errors.txt'].map((name) => readFileSync(join(folder.at('offline'), name), 'utf8'));
-  expect({ code, said: code === 0 ? [] : said }).toEqual({ code: 0, said: [] });
-});
 
 it('an older Node is told which one is needed, and how npm brings it', async () => {
   const preload = `data:text/javascript,${encodeURIComponent(`

@@ -149,6 +149,7 @@ describe('a service with API keys', () => {
     expect([refused.status, refused.headers.get('access-control-allow-origin')]).toEqual([401, '*']);
     // Else a page could use what a browser keeps for a user.
     expect(refused.headers.get('access-control-allow-credentials')).toBeNull();
+    expect(refused.headers.has('access-control-expose-headers')).toBe(false);
   });
 
   it('lets no shared cache keep an answer, and says so of none where anybody may ask', async () => {
@@ -214,6 +215,7 @@ describe('the rate of a key', () => {
     expect(await all('slow', 3)).toEqual([200, 200, 429]);
     expect(await all('plain', 4)).toEqual([200, 200, 200, 429]);
     const response = await service.app.request('/version', { headers: { authorization: 'Bearer slow' } });
+    expect(response.headers.get('access-control-expose-headers')).toBe('Retry-After');
     expect(await response.json()).toEqual({
       error: 'key slow: given more than 30 requests a minute, and 2 at once; try again later',
     });

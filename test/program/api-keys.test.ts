@@ -1,6 +1,7 @@
 import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { openStream } from '../support/http/event-stream.ts';
 import { type Service, startService } from '../support/http/service.ts';
 import { holdfast, holdfastWith } from '../support/program/command.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
@@ -41,6 +42,7 @@ it('keys are made by a command, asked for by the service and its readers, sent b
     [['explorer', '--api-keys-file', file], `--api-keys-file: ${file}: name of "explorer": given twice, expected once`],
     [['a b', '--api-keys-file', file], 'line 4: name: given "a b", expected 1-64 of letters, digits, ".", "_" and "-"'],
     [['x', '--per-minute', '0', '--api-keys-file', file], '--per-minute: given "0", expected a whole number'],
+    [['x', '--api-keys-file', `${file}/x`], `--api-keys-file: cannot write ${file}/x (ENOTDIR`],
     [['x'], "--api-keys-file is required: the key's hash is added to it"],
   ] as const)
     expect(await holdfast('api-key', ...args)).toMatchObject({
@@ -83,6 +85,7 @@ it('keys are made by a command, asked for by the service and its readers, sent b
     ['top', '--url', writer.url],
     ['snapshots', '--url', writer.url],
     ['status', '--url', writer.url, '--check'],
+    ['status', '--url', writer.url, '--wait', '7d'],
     ['compare', writer.url, '--data', data],
   ]) {
     expect(await holdfastWith({ HOLDFAST_API_KEY: explorer }, ...args)).toMatchObject({ code: 0 });
@@ -103,8 +106,18 @@ it('keys are made by a command, asked for by the service and its readers, sent b
   const { err } = await alone.program.logged('a peer cannot be compared; trying again');
   expect(String((err as { message: string }).message)).toContain('given none, as to any peer, expected one');
 
+  // A stream ends with its key, and no other does.
+  const streamOf = (key: string) => openStream(writer.url, { headers: { authorization: `Bearer ${key}` } });
+  const revoked = await keyOf('revoked');
+  await expect.poll(() => statusWith(writer, revoked)).toBe(200);
+  using kept = await streamOf(explorer);
+  using taken = await streamOf(revoked);
+  for (const each of [kept, taken]) await each.until(() => each.named('snapshot').length === 1);
   writeFileSync(file, entries[0]!);
-  await expect.poll(() => statusWith(writer, slow)).toBe(401);
+  expect(await taken.ended).toBe(false);
+  expect(await statusWith(writer, slow)).toBe(401);
+  const metrics = await fetch(`${writer.url}/metrics`, { headers: { authorization: `Bearer ${explorer}` } });
+  expect(await metrics.text()).toMatch(/^holdfast_http_streams 1$/m);
   expect(await statusWith(writer, explorer)).toBe(200);
   writeFileSync(file, `${entries[0]}\n{"name": "half`);
   await writer.until('/readyz', (_, body) => {

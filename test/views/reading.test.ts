@@ -210,6 +210,17 @@ describe('reads off the event loop', () => {
     expect(JSON.parse(await threads.json(state)).created_events).toEqual(last.state_v1);
   });
 
+  test('look for one id at a time, so that other questions find a thread', async () => {
+    await using threads = startReaderThreads(options);
+    const look = () => threads.table({ table: 'found', query: { id: 'unknown' } }, 'json');
+    const looking = [look(), look(), look()];
+    expect(threads.load()).toEqual({ busy: 1, waiting: 2 });
+    const other = threads.json(state);
+    expect(threads.load()).toEqual({ busy: 2, waiting: 2 });
+    expect(JSON.parse(await other).created_events).toEqual(last.state_v1);
+    for (const { text } of await Promise.all(looking)) expect(JSON.parse(text)).toEqual({ id: 'unknown', found: [] });
+  });
+
   test('end at their time limit with a 503, and others are answered after them', async () => {
     const limit = { ...options, readMsMax: 1 };
     await using hurried = startReaderThreads(limit);

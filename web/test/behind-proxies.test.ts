@@ -190,6 +190,12 @@ describe.each(PROXIES)('behind %s', (name) => {
         expect(hidden.status).toBe(404);
         expect((await own.ask('/version', { headers: AUTHORIZED })).status).toBe(200);
       }
+      // An address with the key in it, such as that of a screen on a wall.
+      const named = await openPage(browser, `${url.replace('://', `://anybody:${KEY}@`)}/`, {
+        ignoreHTTPSErrors: true,
+      });
+      await expect.poll(() => named.page.locator('header .state').textContent()).toMatch(/^Live/);
+      expect(named.faults).toEqual([]);
       const stranger = await browser.newContext({ ignoreHTTPSErrors: true });
       // As a person who asks for no key again.
       await expect((await stranger.newPage()).goto(`${url}/`)).rejects.toThrow('ERR_INVALID_AUTH_CREDENTIALS');

@@ -135,6 +135,14 @@ it.each([
   expect(faults).toEqual([]);
 });
 
+it.each(['from', 'to'])('says what is wrong with a range whose "%s" in the address is no time', async (name) => {
+  for (const chart of ['total', 'change']) {
+    const { page, faults } = await dashboard.open(`/?${name}=yesterday&chart=${chart}`);
+    await card(page, 'Total over time').getByText(`${name}: given "yesterday", expected`).waitFor();
+    expect(faults.filter((fault) => !fault.includes('status of 400'))).toEqual([]);
+  }
+});
+
 it('shows every page at a time, which a click on the chart chooses and a double click leaves', async () => {
   const { page, faults } = await dashboard.open('/?span=24h&axis=zero');
   const chart = card(page, 'Total over time');

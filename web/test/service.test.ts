@@ -1,4 +1,6 @@
+import { once } from 'node:events';
 import { createWriteStream, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { basename } from 'node:path';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
@@ -126,6 +128,31 @@ it('says what there is without a feed, that the connection is lost, and offers t
   await end(service);
   await using _reader = await serve('--read-only');
   await says('Stored data · written by another process');
+});
+
+it('connects again, with its owner, after a proxy answered in place of the service', async () => {
+  const [port] = (await freePorts(1)) as [number];
+  const serve = () => startService([...data(), '--port', String(port), '--file', STORY]);
+  const before = await serve();
+  const { page } = await openPage(browser, `http://127.0.0.1:${port}/owners/${party('alice')}`);
+  const state = page.locator('header .state');
+  await state.getByText('Stored data').waitFor();
+  // As a proxy answers without a route to a service.
+  let asked = 0;
+  const proxy = createServer((_, response) => response.writeHead(404).end(`404 page not found ${++asked}`));
+  before.program.kill('SIGTERM');
+  await before.program.ended;
+  await once(proxy.listen(port, '127.0.0.1'), 'listening');
+  await expect.poll(() => asked).toBeGreaterThan(0);
+  await state.getByText('Connection lost, reconnecting').waitFor();
+  const followed = `stream?owner=${party('alice')}`;
+  const again = page.waitForResponse((response) => response.url().includes(followed) && response.status() === 200);
+  proxy.closeAllConnections();
+  proxy.close();
+  await once(proxy, 'close');
+  await using _ = await serve();
+  await again;
+  await state.getByText('Stored data').waitFor();
 });
 
 it('shows an owner who is not followed, and one whose participant shows no round: fees are not asked for', async () => {

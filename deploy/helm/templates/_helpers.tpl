@@ -34,6 +34,12 @@ readOnlyRootFilesystem: true
 capabilities: { drop: [ALL] }
 {{- end -}}
 
+{{/* The root of a volume may have a lost+found: a directory that is restored must be empty. */}}
+{{- define "holdfast.dataDirectory" -}}
+- name: HOLDFAST_DATA
+  value: /data/holdfast
+{{- end -}}
+
 {{/* Placement that the writer and what must run on its node share. */}}
 {{- define "holdfast.placement" -}}
 {{- with .Values.imagePullSecrets }}

@@ -28,6 +28,7 @@ const THREADS = 3;
 /** How long a read may wait to begin, and how many may wait; more would reach their time limit before they begin. */
 const WAIT_MS_MAX = 10_000;
 const WAITING_MAX = 256;
+const LOOKING = 'found' satisfies TableQuestion['table'];
 /** The pause before a thread that failed is replaced: the next might fail at once. */
 const RESTART_MS = 1_000;
 
@@ -74,10 +75,16 @@ export function startReaderThreads({ logger, readMsMax = READ_MS_MAX, ...data }:
     askNext();
   }
 
+  /** Looking for an id reads all rows: only one thread does so at a time, and others find the rest free. */
+  function nextRead(): Read | undefined {
+    const isLooking = [...readers].some((reader) => reader.read?.name === LOOKING);
+    return isLooking ? waiting.values().find(({ name }) => name !== LOOKING) : waiting.values().next().value;
+  }
+
   function askNext(): void {
     for (const reader of readers) {
       if (reader.read !== null || reader.thread.hasEnded) continue;
-      const [read] = waiting;
+      const read = nextRead();
       if (read === undefined) return;
       waiting.delete(read);
       reader.read = read;

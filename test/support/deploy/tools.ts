@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../../..');
-const CACHE = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'holdfast');
+export const CACHE = join(process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'holdfast');
 /** Folders of the cache as scripts/setup-deploy.sh names them, by what is in them. */
 const BROUGHT = new Map(
   [
@@ -13,7 +13,7 @@ const BROUGHT = new Map(
   ].map(([folder, name]) => [name!, join(CACHE, folder)]),
 );
 
-function inPath(name: string): string | null {
+export function inPath(name: string): string | null {
   const paths = process.env.PATH!.split(delimiter).map((folder) => join(folder, name));
   return paths.find((path) => existsSync(path)) ?? null;
 }

@@ -3,9 +3,10 @@ import { useContext, useEffect, useState } from 'preact/hooks';
 
 /**
  * The address of the service: a proxy may serve it under a path of its own, which the <base> of the loaded page says. Read
- * once, because the address of the page changes.
+ * once, because the address of the page changes. A user and password before the host, which a browser keeps there, would make
+ * every request fail.
  */
-const ROOT = new URL(document.baseURI);
+const ROOT = new URL(new URL(document.baseURI).pathname, location.origin);
 
 export interface Address {
   /** From the root of the service, without a leading slash; empty for the overview. */

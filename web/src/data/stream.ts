@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import type { Schemas } from '../../../client/src/index.ts';
+import { HoldfastError, type Schemas } from '../../../client/src/index.ts';
 import { client, type Status } from './api.ts';
 import { showShortSpan } from './time.ts';
 
@@ -17,6 +17,8 @@ export interface Live {
   readonly ownerChange: string | null;
 }
 
+/** The client repeats only what may pass by itself. */
+const RETRY_MS = 3_000;
 /** While updates come, a status comes every 5 s at least. */
 const IDLE_MS = 10_000;
 
@@ -31,13 +33,24 @@ export function useLive(owner: string | null): Live {
   useEffect(() => {
     const stop = new AbortController();
     const report = (change: Partial<Live>): void => setLive((now) => ({ ...now, ...change }));
-    // Of a party that is not followed there is nothing to send.
-    follow(owner, stop.signal, report)
-      .catch(() => follow(null, stop.signal, report))
-      .catch(() => report({ connection: 'lost', rate: null }));
+    followAgain(owner, stop.signal, report);
     return () => stop.abort();
   }, [owner]);
   return live;
+}
+
+/** Asks again whatever the answer was: it may be that of a proxy while there is no service. */
+async function followAgain(owner: string | null, signal: AbortSignal, report: (change: Partial<Live>) => void) {
+  for (let asked = owner; !signal.aborted; ) {
+    const error: unknown = await follow(asked, signal, report).catch((thrown: unknown) => thrown);
+    const isRefused = asked !== null && error instanceof HoldfastError && error.code === 'refused';
+    // Of a party that is not followed there is nothing to send.
+    if (isRefused) asked = null;
+    else if (!signal.aborted) report({ connection: 'lost', rate: null });
+    // The browser has asked a person for the key, and would do so each time.
+    if (error instanceof HoldfastError && error.status === 401) return;
+    if (!isRefused) await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+  }
 }
 
 /** Follows the stream until the signal is aborted. After a break the service sends the missed events. */

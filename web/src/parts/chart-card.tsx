@@ -135,8 +135,10 @@ function rangeOf(query: URLSearchParams, oldest: string, { newest, periodMs }: S
   const asked = query.get('every');
   const every = asked !== null && steps.includes(asked) ? asked : initial;
   const step = durationMs(every);
-  const begin = instant(Math.floor(Date.parse(range.from) / step) * step);
-  const start = !isOfChanges ? range.from : Date.parse(begin) < Date.parse(oldest) ? oldest : begin;
+  const begin = Math.floor(Date.parse(range.from) / step) * step;
+  // What is no time is asked for as it is given: the service says what is wrong.
+  const isGiven = !isOfChanges || Number.isNaN(begin);
+  const start = isGiven ? range.from : begin < Date.parse(oldest) ? oldest : instant(begin);
   return { ...range, span, every, steps, isOfChanges, start };
 }
 
