@@ -94,14 +94,8 @@ function hasRound(status: Status | null): boolean | null {
   return opened > 0 || !status.source?.name.startsWith('Ledger API');
 }
 
-interface TotalsProps {
-  readonly title: string;
-  readonly holding: Holding;
-  readonly hasRound: boolean | null;
-}
-
 /** Totals, what is worth knowing of them, and fees. Totals need no round, and are shown even if no round is known for the fees. */
-function TotalsCard({ title, holding, hasRound }: TotalsProps): JSX.Element {
+function TotalsCard({ title, holding, hasRound }: { title: string; holding: Holding; hasRound: boolean | null }) {
   const { migration, time, party } = holding;
   const { query } = useAddress();
   const round = query.get('round') ?? undefined;
@@ -202,14 +196,16 @@ function ChangeFigure({ span, days, holding, total, first }: ChangeProps): JSX.E
   );
 }
 
-interface FeesProps {
-  readonly asked: Asked<SummaryV0>;
-  readonly round: string | undefined;
-  /** Whether no round is known to compute them with. */
-  readonly isUnknown: boolean;
-}
-
-function Fees({ asked, round, isUnknown }: FeesProps): JSX.Element {
+/** `isUnknown`: no round is known to compute them with. */
+function Fees({
+  asked,
+  round,
+  isUnknown,
+}: {
+  asked: Asked<SummaryV0>;
+  round?: string | undefined;
+  isUnknown: boolean;
+}) {
   const [typed, type] = useTyped(round ?? '');
   return (
     <>
