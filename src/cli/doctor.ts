@@ -125,7 +125,8 @@ function scanTests({ urls, ca }: ScanSettings, pinned: string | null, { signal }
 }
 
 function participantTests(settings: LedgerApiSettings, { signal, logger }: About): readonly Test[] {
-  const { url, parties } = settings;
+  const { url, parties, tokenFile, oauth } = settings;
+  const entry = (tokenFile ?? oauth) === null ? 'it asks for no token' : 'the token is accepted';
   const tokens = createTokens(settings, logger);
   const client = createLedgerApiClient(settings, { tokens, signal });
   const explain = (error: unknown): never => {
@@ -135,10 +136,7 @@ function participantTests(settings: LedgerApiSettings, { signal, logger }: About
     throw refusalOf(error, { offset: null, parties });
   };
   return [
-    [
-      `participant ${url}`,
-      async () => `the token is accepted, ledger end ${(await askLedgerEnd(client).catch(explain)).offset}`,
-    ],
+    [`participant ${url}`, async () => `${entry}, ledger end ${(await askLedgerEnd(client).catch(explain)).offset}`],
     [
       'rights to read',
       async () => {
@@ -194,5 +192,5 @@ async function findClock(urls: readonly string[], signal: AbortSignal): Promise<
     if (offMs <= CLOCK_OFF_MS_MAX) return `within ${CLOCK_OFF_MS_MAX / 1000} s of ${new URL(url).host}`;
     throw new Error(`${Math.round(offMs / 1000)} s off that of ${new URL(url).host}; synchronize it (NTP)`);
   }
-  return 'not compared: no server that was named says its time';
+  return `not compared: ${urls.length === 0 ? 'neither a Scan nor a participant is named' : 'no named server says its time'}`;
 }

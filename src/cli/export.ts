@@ -1,18 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import {
-  closeSync,
-  existsSync,
-  fstatSync,
-  fsyncSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { zstdCompressSync } from 'node:zlib';
@@ -104,7 +92,7 @@ async function exportTable<Name extends keyof ExportedFacts>(
       done.kept += 1;
       continue;
     }
-    using writing = beginFile(file, columns);
+    await using writing = await beginFile(file, columns);
     for (const { read } of parts)
       for (const facts of read()) {
         writing.add(facts.map(rowOf));
@@ -115,7 +103,7 @@ async function exportTable<Name extends keyof ExportedFacts>(
         await turn();
         if (stop.aborted) throw new Error('stopped before the end; the same command goes on');
       }
-    writing.finish(about);
+    await writing.finish(about);
     done.days += 1;
   }
   progress[Symbol.dispose]();
@@ -139,31 +127,40 @@ function isWritten(file: string, about: About): boolean {
 }
 
 /** Begins a file under a name that readers of folders leave out. It gets its own when it is whole and on the disk. */
-function beginFile(file: string, columns: readonly string[]) {
+async function beginFile(file: string, columns: readonly string[]) {
   const [folder, begun] = [dirname(file), `.${basename(file)}.`];
   mkdirSync(folder, { recursive: true });
   // What a killed process left, or another writes: that one fails then.
   for (const name of readdirSync(folder)) if (name.startsWith(begun)) rmSync(join(folder, name), { force: true });
   const path = join(folder, `${begun}${randomUUID()}`);
   const { add, end } = file.endsWith('.csv') ? csvFile(path, columns) : parquetFile(path, columns);
-  const written = openSync(path, 'r+');
+  const written = await open(path, 'r+');
   return {
-    add,
-    finish(about: About): void {
-      end();
-      fsyncSync(written);
-      const { nlink, size } = fstatSync(written);
+    add: (rows: readonly Row[]): void => named(file, () => add(rows)),
+    async finish(about: About): Promise<void> {
+      named(file, end);
+      await written.sync();
+      const { nlink, size } = await written.stat();
       // Rows that were added since are in a new file of that name.
       if (nlink === 0) throw new Error(`${file} is written by another export too; run one at a time`);
       rmSync(besideOf(file), { force: true });
       renameSync(path, file);
       writeFileSync(besideOf(file), textOf(about, size));
     },
-    [Symbol.dispose](): void {
-      closeSync(written);
+    async [Symbol.asyncDispose](): Promise<void> {
+      await written.close();
       rmSync(path, { force: true });
     },
   };
+}
+
+/** An error of writing into an open file names none. */
+function named(path: string, write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    throw Object.assign(error as Error, { path });
+  }
 }
 
 function csvFile(path: string, columns: readonly string[]) {

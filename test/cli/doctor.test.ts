@@ -60,6 +60,14 @@ describe('holdfast doctor', () => {
     ]);
   });
 
+  it('does not speak of a token where none is given, and says why no clock is compared', async () => {
+    const participant = await startFakeParticipant({ localParties: ['alice::1220ab'] });
+    parts.use(participant);
+    const { lines } = await doctor('--ledger-api', participant.url, '--ledger-api-parties', 'all');
+    expect(lines[3]).toBe(`ok    participant ${participant.url}: it asks for no token, ledger end 0`);
+    expect((await doctor()).lines.at(-1)).toBe('ok    clock: not compared: neither a Scan nor a participant is named');
+  });
+
   it('tests the token, the rights and the parties of a participant', async () => {
     const participant = await startFakeParticipant({ localParties: ['alice::1220ab', 'bob::1220cd'], token: 'jwt' });
     parts.use(participant);

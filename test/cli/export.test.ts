@@ -207,6 +207,19 @@ describe('an exported file', () => {
     expect(comparable(await parquetRows(folder.at('many-files'), 'movements'))).toEqual(wanted);
   });
 
+  it.each(['csv', 'parquet'])('is named where the disk has no room for it: %s', async (format) => {
+    const output = folder.at(`small-${format}`);
+    const args = ['export', '--data', folder.at('many'), '--what', 'movements', '--output', output, '--format', format];
+    const { code, stderr } = await runProgram(args, { limits: 'ulimit -f 100' });
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(
+        `holdfast: ${output}/movements/day=\\S+/part\\.${format}: the disk is full, or a limit of file size`,
+      ),
+    });
+    expect(globSync(join(output, '**/*part*'))).toEqual([]);
+  });
+
   it('of another directory is not replaced', async () => {
     const output = folder.at('story-files');
     const { code, stderr } = await write(folder.at('wide'), 'snapshots', output);
@@ -278,7 +291,6 @@ describe('an export that is killed', () => {
     ['rmSync', 5],
     ['renameSync', 4],
     ['writeFileSync', 12],
-    ['fsyncSync', 2],
   ] as const)('at the %s number %i leaves whole files, and goes on', async (name, n) => {
     const [whole, cut] = [folder.at(`whole-${name}`), folder.at(`cut-${name}`)];
     await replayInto(data, [folder.writeLines('growing.ndjson', lines)]);
