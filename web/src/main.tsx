@@ -114,8 +114,7 @@ function App(): JSX.Element {
           <a href={pageLink(path, { at: undefined })}>Show the newest</a>.
         </section>
       );
-    if (party !== null)
-      return <OwnerPage key={party} {...{ party, here, live }} hasTokens={status.answer?.tokens === 'on'} />;
+    if (party !== null) return <OwnerPage key={party} {...{ party, here, live }} status={status.answer} />;
     if (path === 'owners')
       return (
         <div class="grid">

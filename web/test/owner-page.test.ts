@@ -102,8 +102,7 @@ it('shows what an owner was, is and will be: rank, changes, first seen, next unl
   const of = (name: string): Locator => card(page, 'Holdings now').locator('.figure', { hasText: name }).locator('dd');
   const { owners } = await dashboard.answer<{ owners: Row[] }>('/holdfast/v1/top?limit=1000');
   const own = owners.find(({ party_id }) => party_id === LARGE)!;
-  expect(await of('Rank').textContent()).toBe(`# ${own.rank}`);
-  expect(await of('Share of the total').textContent()).toBe(`${percentOf(own)} %`);
+  expect(await of('Rank and share of the total').textContent()).toBe(`# ${own.rank} ${percentOf(own)} %`);
   const path = `/holdfast/v1/owners/${LARGE}`;
   const first = await dashboard.answer<{ changes: Row[] }>(`${path}/changes?order=asc&limit=1`);
   expect(await of('First seen').textContent()).toBe(shown(first.changes[0]!.record_time));

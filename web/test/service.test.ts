@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { createWriteStream, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
+import { basename } from 'node:path';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import { party } from '../../fixtures/names.ts';
@@ -13,7 +14,7 @@ import { freePorts } from '../../test/support/program/free-ports.ts';
 import { freshDirectory } from '../../test/support/program/fresh-directory.ts';
 import { freshScan } from '../../test/support/scan/fresh-scan.ts';
 import { scanLedger } from '../../test/support/scan/ledger.ts';
-import { card, closePages, openPage } from './dashboard.ts';
+import { card, closePages, openPage, settled } from './dashboard.ts';
 
 const STORY = fixture('story.scan.ndjson');
 const LINES = readFileSync(STORY, 'utf8').trim().split('\n');
@@ -108,7 +109,7 @@ it('says what there is without a feed, that the connection is lost, and offers t
   await expectTone(shown, 'bad');
 
   service = await serve('--file', STORY);
-  await says(`Stored data · ${STORY} has ended`);
+  await says(`Stored data · ${basename(STORY)} has ended`);
   const supply = card(page, 'Newest snapshot').locator('.figure.large dd');
   const before = await newestTotal(service);
   await supply.getByText(before, { exact: true }).waitFor();
@@ -154,7 +155,7 @@ it('connects again, with its owner, after a proxy answered in place of the servi
   await state.getByText('Stored data').waitFor();
 });
 
-it('shows the state of the service beside an owner who is not followed', async () => {
+it('shows an owner who is not followed, and one whose participant shows no round: fees are not asked for', async () => {
   const lines = participantLedger(55, 100);
   const [followed, other] = ownersIn(lines) as [string, string];
   await using participant = await startFakeParticipant({ lines });
@@ -164,6 +165,10 @@ it('shows the state of the service beside an owner who is not followed', async (
   const { page } = await openPage(browser, `${service.url}/owners/${other}`);
   await page.getByText('not followed here').first().waitFor();
   await page.locator('header .state.good').waitFor();
+  const own = await openPage(browser, `${service.url}/owners/${followed}`);
+  await own.page.getByText('No open mining round is known').waitFor();
+  await settled(own.page);
+  expect(own.requests).not.toContain('/v0/holdings/summary');
 });
 
 it('is green only while a source is followed and the service is ready', async () => {

@@ -114,7 +114,7 @@ export function serviceState({ connection, status: live }: Live, status: Status 
   const isReadOnly = status.phase === 'read_only';
   if (!ready && (source !== null || isReadOnly)) return of('busy', 'Not ready', reasons);
   if (source !== null) return of('good', ['Live', lagText(live), hostOf(source)].filter(Boolean).join(' · '));
-  const own = status.source === null ? 'no source' : `${status.source.name} has ended`;
+  const own = status.source === null ? 'no source' : `${hostOf(status.source.name)} has ended`;
   return of('calm', `${ready ? 'Stored' : 'No'} data · ${isReadOnly ? 'written by another process' : own}`, [], true);
 }
 

@@ -157,7 +157,7 @@ function Others({ of: { others, others_count }, chosen }: OthersProps): JSX.Elem
       {others_count > 1 && (
         <span class="faint" title={more.join('\n')}>
           {' '}
-          and {others_count - 1} more
+          +{others_count - 1}
         </span>
       )}
     </span>

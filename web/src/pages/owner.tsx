@@ -8,6 +8,7 @@ import {
   historyRequest,
   locksRequest,
   type Shown,
+  type Status,
   type SummaryV0,
   topRequest,
   totalsRequest,
@@ -32,11 +33,11 @@ interface OwnerProps {
   readonly party: string;
   readonly here: Shown;
   readonly live: Live;
-  readonly hasTokens: boolean;
+  readonly status: Status | null;
 }
 
 /** The statement of one party. */
-export function OwnerPage({ party, here, live, hasTokens }: OwnerProps): JSX.Element {
+export function OwnerPage({ party, here, live, status }: OwnerProps): JSX.Element {
   const shown = usePacedHere(here, PACE_MS);
   const holding = { migration: shown.migration, time: shown.at ?? shown.newest.record_time, party };
   const contract = useAddress().query.get('contract');
@@ -63,6 +64,7 @@ export function OwnerPage({ party, here, live, hasTokens }: OwnerProps): JSX.Ele
         {contract !== null && <ContractCard holding={holding} id={contract} />}
         <TotalsCard
           holding={holding}
+          hasRound={hasRound(status)}
           title={shown.at === null ? 'Holdings now' : `Holdings at ${showTime(shown.at)} UTC`}
         />
         <ChartCard
@@ -73,7 +75,7 @@ export function OwnerPage({ party, here, live, hasTokens }: OwnerProps): JSX.Ele
           refresh={changed}
           pointsOf={({ points }) => points}
         />
-        {hasTokens && <OwnerInstrumentsCard {...{ party }} here={shown} />}
+        {status?.tokens === 'on' && <OwnerInstrumentsCard {...{ party }} here={shown} />}
         <MovementsCard {...{ party, changed }} here={shown} />
         <LocksCard {...{ party }} here={shown} />
         <StatementCard {...{ party, changed }} migration={shown.migration} />
@@ -85,8 +87,21 @@ export function OwnerPage({ party, here, live, hasTokens }: OwnerProps): JSX.Ele
 
 const SPANS = { '24 h': 1, '7 d': 7, '30 d': 30 } as const;
 
+/** Whether the fees have a round of their own: a participant seldom shows open rounds. Null: not known yet. */
+function hasRound(status: Status | null): boolean | null {
+  if (status === null) return null;
+  const { 'create OpenMiningRound': opened = 0 } = (status.counts?.events_by_kind ?? {}) as Record<string, number>;
+  return opened > 0 || !status.source?.name.startsWith('Ledger API');
+}
+
+interface TotalsProps {
+  readonly title: string;
+  readonly holding: Holding;
+  readonly hasRound: boolean | null;
+}
+
 /** Totals, what is worth knowing of them, and fees. Totals need no round, and are shown even if no round is known for the fees. */
-function TotalsCard({ title, holding }: { readonly title: string; readonly holding: Holding }): JSX.Element {
+function TotalsCard({ title, holding, hasRound }: TotalsProps): JSX.Element {
   const { migration, time, party } = holding;
   const { query } = useAddress();
   const round = query.get('round') ?? undefined;
@@ -95,7 +110,8 @@ function TotalsCard({ title, holding }: { readonly title: string; readonly holdi
   const ofRank = topRequest({ ...at, contains: party, limit: 1 });
   const ofFirst = changesRequest(party, { migration_id: migration, order: 'asc', limit: 1 });
   const ofLocks = locksRequest(party, { ...at, limit: 100 });
-  const [totals, fees] = [useAnswer(ofTotals), useAnswer(ofFees)];
+  const isAsked = round !== undefined || hasRound === true;
+  const [totals, fees] = [useAnswer(ofTotals), useAnswer(isAsked ? ofFees : null)];
   const rank = useAnswer(ofRank).answer?.owners.find(({ party_id }) => party_id === party);
   const first = useAnswer(ofFirst).answer?.changes[0];
   const unlock = useAnswer(ofLocks).answer?.locks.find(({ expired, expires_at }) => !expired && expires_at !== null);
@@ -104,7 +120,7 @@ function TotalsCard({ title, holding }: { readonly title: string; readonly holdi
       title={title}
       class="wide"
       requests={[ofTotals, ofRank, ofFirst, ofLocks, ofFees]}
-      busy={totals.busy || fees.busy}
+      busy={totals.busy || (isAsked && fees.busy)}
     >
       <Answered asked={totals} lines={4}>
         {({ record_time, summaries: [summary] }) => {
@@ -119,9 +135,14 @@ function TotalsCard({ title, holding }: { readonly title: string; readonly holdi
                 <Figure name="Total" large amount={total} />
                 <Figure name="Unlocked" swatch="unlocked" amount={summary?.total_unlocked_coin ?? NONE} />
                 <Figure name="Locked" swatch="locked" amount={summary?.total_locked_coin ?? NONE} />
-                <Figure name="Rank">{rank === undefined ? '–' : `# ${rank.rank}`}</Figure>
-                <Figure name="Share of the total">
-                  {rank === undefined ? '–' : <span title={rank.share}>{percentOfShare(rank.share)} %</span>}
+                <Figure name="Rank and share of the total">
+                  {rank === undefined ? (
+                    '–'
+                  ) : (
+                    <span title={rank.share}>
+                      # {rank.rank} <span class="faint">{percentOfShare(rank.share)} %</span>
+                    </span>
+                  )}
                 </Figure>
                 {Object.entries(SPANS).map(([span, days]) => (
                   <ChangeFigure
@@ -148,7 +169,7 @@ function TotalsCard({ title, holding }: { readonly title: string; readonly holdi
           );
         }}
       </Answered>
-      <Fees asked={fees} round={round} />
+      <Fees asked={fees} round={round} isUnknown={!isAsked && hasRound === false} />
     </Card>
   );
 }
@@ -181,7 +202,14 @@ function ChangeFigure({ span, days, holding, total, first }: ChangeProps): JSX.E
   );
 }
 
-function Fees({ asked, round }: { readonly asked: Asked<SummaryV0>; readonly round: string | undefined }): JSX.Element {
+interface FeesProps {
+  readonly asked: Asked<SummaryV0>;
+  readonly round: string | undefined;
+  /** Whether no round is known to compute them with. */
+  readonly isUnknown: boolean;
+}
+
+function Fees({ asked, round, isUnknown }: FeesProps): JSX.Element {
   const [typed, type] = useTyped(round ?? '');
   return (
     <>
@@ -206,7 +234,9 @@ function Fees({ asked, round }: { readonly asked: Asked<SummaryV0>; readonly rou
           </label>
         </form>
       </div>
-      {asked.error !== null && !asked.error.isTemporary ? (
+      {isUnknown ? (
+        <p class="note">No open mining round is known: give one to see the fees.</p>
+      ) : asked.error !== null && !asked.error.isTemporary ? (
         <p class="note">No fees: {asked.error.message}</p>
       ) : (
         <Answered asked={asked} lines={2}>

@@ -54,7 +54,7 @@ export function SnapshotPage({ migration, time, live }: Props): JSX.Element {
               <a href={pageLink('', { at: time, migration })}>Show all pages at this time</a>
             </nav>
             <div class="grid">
-              <Card title="Totals" requests={[request]}>
+              <Card title="Totals" class="wide" requests={[request]}>
                 <SnapshotFigures snapshot={snapshot} />
               </Card>
               <ProofCard migration={migration} snapshot={snapshot} />
@@ -72,8 +72,8 @@ function ProofCard({ migration, snapshot }: { readonly migration: string; readon
   const { record_time: time, digest, changes_digest: changes } = snapshot;
   const range = `--migration ${migration} --from ${time} --to ${time}`;
   return (
-    <Card title="Proof" requests={[]}>
-      <dl class="facts">
+    <Card title="Proof" class="wide" requests={[]}>
+      <dl class="figures small">
         <Figure name="Digest of all up to it">
           {digest ? <Id of={digest} what="the digest" /> : 'none, it was forced'}
         </Figure>
