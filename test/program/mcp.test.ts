@@ -389,15 +389,11 @@ it.each(['its input', 'SIGTERM'] as const)('writes only messages to standard out
     else child.stdin.end();
   }
   expect(await closed).toEqual([0, null]);
-  const messages = out
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line) as { id: number; jsonrpc: string });
+  const readAll = <Line>(text: string) => Array.from(text.trimEnd().split('\n'), (line) => JSON.parse(line) as Line);
+  const messages = readAll<{ id: number; jsonrpc: string }>(out);
   expect(messages.map(({ id, jsonrpc }) => [id, jsonrpc]).sort()).toEqual([1, 2, 3, 4].map((id) => [id, '2.0']));
-  expect(
-    err
-      .trimEnd()
-      .split('\n')
-      .map((line) => (JSON.parse(line) as { msg: string }).msg),
-  ).toEqual(['waiting for an assistant on standard input', 'a message of the assistant failed']);
+  expect(readAll<{ msg: string }>(err).map(({ msg }) => msg)).toEqual([
+    'waiting for an assistant on standard input',
+    'a message of the assistant failed',
+  ]);
 });
