@@ -55,7 +55,7 @@ async function demonstrate(folder: string, stopping: DemoStop): Promise<void> {
   await using service = await startService([...data, ...options, ...more, '--instruments', names], stopping);
   const { url } = service;
 
-  say(`3. What its owners hold, as it changes: curl ${url}/holdfast/v1/instruments`);
+  say(`3. What its owners hold, as it changes: ${url}/tokens or curl ${url}/holdfast/v1/instruments`);
   let shown = '';
   for (let left = TABLES_SHOWN; left > 0; left--) {
     const { record_time: time, instruments } = await nextInstruments(url, shown, stopping);
@@ -73,7 +73,7 @@ async function demonstrate(folder: string, stopping: DemoStop): Promise<void> {
 
    docs/follow-a-network.md  what to type, what a participant shows, and what its token needs`);
   if (!(process.stdin.isTTY && process.stdout.isTTY)) return;
-  say(`Look at it in your browser, as it changes: ${url}/tokens\n\nIt stays up until you press Ctrl-C.`);
+  say('It stays up until you press Ctrl-C.');
   await service.ended;
 }
 

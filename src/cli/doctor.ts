@@ -13,6 +13,7 @@ import { Filter } from '../feed/ledger-api/participant-updates.ts';
 import { AnswerFailure } from '../feed/network/json-client.ts';
 import type { LedgerApiSettings, ScanSettings } from '../feed/network/network-settings.ts';
 import { askMigrationId, createScanClient } from '../feed/scan/scan-client.ts';
+import { askSnapshot } from '../feed/scan/scan-import.ts';
 import { explained } from '../machine-errors.ts';
 import { describeServer, type PostgresSettings } from '../scale/postgres-settings.ts';
 import { openStoredStatus } from '../views/read/stored-status.ts';
@@ -47,7 +48,7 @@ export const doctorCommand: CliCommand = {
       ['Node.js', async () => `${process.version} on ${process.platform} ${process.arch}`],
       ['disk', () => findRoom(resolve(config.dataDir))],
       ['data', async () => findData(config)],
-      ...(scan === null ? [] : scanTests(scan, config.dso, about)),
+      ...(scan === null ? [] : scanTests(scan, config, about)),
       ...(ledgerApi === null ? [] : participantTests(ledgerApi, about)),
       ...(kafka === null ? [] : [kafkaTest(kafka, about)]),
       ...(postgres === null ? [] : [postgresTest(postgres)]),
@@ -96,7 +97,12 @@ function findData({ dataDir, dso, postgres, readOnly }: Config): string {
   return `${resolve(dataDir)}, DSO ${known.party ?? 'not known yet'}`;
 }
 
-function scanTests({ urls, ca }: ScanSettings, pinned: string | null, { signal }: About): readonly Test[] {
+function scanTests(
+  { urls, ca, start }: ScanSettings,
+  { dso: pinned, dataDir }: Config,
+  { signal }: About,
+): readonly Test[] {
+  const imports = start === 'snapshot' && !existsSync(viewsFile(dataDir));
   const dsos = new Map<string, string>();
   const ofScans = urls.map(
     (url): Test => [
@@ -108,7 +114,9 @@ function scanTests({ urls, ca }: ScanSettings, pinned: string | null, { signal }
         dsos.set(url, dso);
         const { complete } = await client.ask('/v0/backfilling/status', z.object({ complete: z.boolean() }));
         if (!complete) throw new Error('it has not all of the history yet; name another one too');
-        return `Splice ${version}, migration ${await askMigrationId(client)}`;
+        const migration = await askMigrationId(client);
+        const from = imports ? `, a snapshot of ${(await askSnapshot(client, migration)).text}` : '';
+        return `Splice ${version}, migration ${migration}${from}`;
       },
     ],
   );

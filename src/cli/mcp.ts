@@ -91,10 +91,12 @@ const TIMES: readonly tables.ParameterName[] = ['record_time', 'at', 'from', 'to
 const wrong = (given: unknown, expected: string): string => `given ${showGiven(given)}, expected ${expected}`;
 
 /** An argument with the name of a parameter, read as the command line does. */
-function argument(name: tables.ParameterName, table: tables.TableName): z.ZodType {
+function argument(name: tables.ParameterName, table: tables.TableName, isNeeded: boolean): z.ZodType {
   const { parse, expected, initial, description, schema } = tables.parameter(name, table);
   const isTime = TIMES.includes(name);
   const read = (given: unknown, context: z.RefinementCtx): unknown => {
+    // Some assistants send what they do not need as null.
+    if (given === null && !isNeeded) return undefined;
     const parts = [given].flat();
     const text = parts.some((part) => typeof part === 'object') ? '' : parts.join();
     const value = name === 'party' ? text || null : parse(isTime ? timeText(text) : text);
@@ -114,13 +116,14 @@ function argumentsOf(tool: string) {
   const shape: Record<string, z.ZodType> = {};
   for (const table of named)
     for (const name of tables.TABLES[table].parameters) {
-      const read = argument(name, table);
-      shape[name] = name === 'party' && !isPaged ? read : read.optional();
+      const isNeeded = name === 'party' && !isPaged;
+      const read = argument(name, table, isNeeded);
+      shape[name] = isNeeded ? read : read.optional();
     }
   const error = ({ input }: { readonly input?: unknown }) => wrong(input, `an integer from 1 to ${ROWS_MAX}`);
   const limit = z.int({ error }).min(1, { error }).max(ROWS_MAX, { error }).default(ROWS_DEFAULT);
   if (named.length > 0) shape['limit'] = limit.describe('Rows in the answer.');
-  if (isPaged) shape['after'] = z.string().optional().describe('From "more": alone, or with limit.');
+  if (isPaged) shape['after'] = z.string().nullish().describe('From "more": alone, or with limit.');
   const known = Object.keys(shape).join(', ') || 'none';
   return z.strictObject(shape, { error: ({ input }) => wrong(input, `an object with these fields only: ${known}`) });
 }

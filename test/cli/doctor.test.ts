@@ -7,12 +7,13 @@ import { holdfast } from '../support/program/command.ts';
 import { temporaryDirectory } from '../support/program/temporary-directory.ts';
 
 const DSO = 'DSO::1220dd';
+const SNAPSHOT = '2025-02-12T00:30:00Z';
 const folder = temporaryDirectory();
 const parts = new AsyncDisposableStack();
 parts.use(folder);
 afterAll(() => parts.disposeAsync());
 const scanOf = async (options: FakeScanOptions = {}) =>
-  parts.use(await startFakeScan({ migrationId: 4, ...options })).url;
+  parts.use(await startFakeScan({ migrationId: 4, snapshots: [SNAPSHOT], ...options })).url;
 
 async function doctor(...args: readonly string[]) {
   const { code, stdout, stderr } = await holdfast(
@@ -35,18 +36,26 @@ describe('holdfast doctor', () => {
       expect.stringMatching(/^ok {4}Node\.js: v\d+\S* on linux \w+$/),
       expect.stringMatching(/^ok {4}disk: \d+ GiB free at \//),
       `ok    data: ${folder.at('data')} is made by the first start`,
-      `ok    Scan ${first}/api/scan: Splice 0.8.3, migration 4`,
-      `ok    Scan ${second}/api/scan: Splice 0.9.1, migration 4`,
+      `ok    Scan ${first}/api/scan: Splice 0.8.3, migration 4, a snapshot of ${SNAPSHOT}`,
+      `ok    Scan ${second}/api/scan: Splice 0.9.1, migration 4, a snapshot of ${SNAPSHOT}`,
       `ok    DSO: ${DSO}`,
       `ok    clock: within 5 s of ${new URL(first).host}`,
     ]);
     expect(code).toBe(0);
   });
 
+  it('says how to begin with a Scan that has no snapshot yet', async () => {
+    const first = await scanOf({ snapshots: [] });
+    const { code, lines } = await doctor('--scan', first);
+    expect(code).toBe(1);
+    expect(lines[3]).toMatch(/^mend {2}Scan .*: has no snapshot of migration 4 yet; --start beginning needs none \(/);
+    expect(await doctor('--scan', first, '--start', 'beginning')).toMatchObject({ code: 0 });
+  });
+
   it('says what to do about Scans of two networks, without the history, or that let nobody in', async () => {
     const other = await scanOf({ dso: 'DSO::1220ee' });
     const young = await scanOf({ isBackfilled: false });
-    const closed = await startFakeScan();
+    const closed = await startFakeScan({ snapshots: [SNAPSHOT] });
     parts.use(closed);
     closed.fail('/version', { status: 403, body: 'RBAC: access denied' });
     const { code, lines } = await doctor('--scan', [other, young, closed.url].join());

@@ -41,7 +41,7 @@ it('their configuration files are ones that the program accepts, with the data w
   const { config, warnings } = loadConfig({ options: { config: deploy('holdfast.json') }, env: {} });
   expect(warnings).toEqual([]);
   const folder = /^StateDirectory=(.*)$/m.exec(unit)![1];
-  expect(config).toMatchObject({ dataDir: `/var/lib/${folder}`, kafka: { topic: 'updates' } });
+  expect(config).toMatchObject({ dataDir: `/var/lib/${folder}`, scan: { urls: expect.any(Array) } });
   expect(unit).toContain('--config /etc/holdfast/holdfast.json\n');
   const reader = loadConfig({ options: { config: deploy('reader.json') }, env: {} });
   expect(reader.warnings).toEqual([]);

@@ -115,6 +115,7 @@ const QUESTIONS: readonly (readonly [tool: string, given: Answer, path: string, 
   ['statement', { party: 'alice', every: '1mo', migration_id: 0 }, `owners/${ALICE}/statement`, { every: '1mo' }],
   ['locks', { party: 'alice' }, `owners/${ALICE}/locks`, {}],
   ['top', { limit: 3 }, 'top', { limit: 3 }],
+  ['top', { limit: 3, by: null, record_time: null, after: null }, 'top', { limit: 3 }],
   [
     'top',
     { record_time: '2025-02-12T01:00:00Z', by: 'locked' },
@@ -123,6 +124,7 @@ const QUESTIONS: readonly (readonly [tool: string, given: Answer, path: string, 
   ],
   ['top', { contains: 'LICE', ...USDC }, 'top', { contains: 'lice', ...USDC }],
   ['instruments', {}, 'instruments', {}],
+  ['instruments', { party: null }, 'instruments', {}],
   ['instruments', { party: 'alice', limit: 2 }, `owners/${ALICE}/instruments`, { limit: 2 }],
   ['snapshots', { limit: 4, order: 'asc' }, 'snapshots', { limit: 4, order: 'asc' }],
 ];
@@ -230,6 +232,7 @@ describe.each(PLACES)('with %s', async (option, place) => {
     ],
     ['top', { ...USDC, instrument_id: 'NONE' }, `No instrument NONE of ${partyOf('registry')} in migration 0`],
     ['owner', {}, 'party: given nothing, expected a party id'],
+    ['owner', { party: null }, 'party: given null, expected a party id'],
     ['movements', {}, 'party: given nothing, expected a party id'],
     ['locks', { party: '' }, 'party: given "", expected a party id'],
     ['owner', { party: { a: 1 } }, 'party: given {"a":1}, expected a party id'],
@@ -386,15 +389,11 @@ it.each(['its input', 'SIGTERM'] as const)('writes only messages to standard out
     else child.stdin.end();
   }
   expect(await closed).toEqual([0, null]);
-  const messages = out
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line) as { id: number; jsonrpc: string });
+  const readAll = <Line>(text: string) => Array.from(text.trimEnd().split('\n'), (line) => JSON.parse(line) as Line);
+  const messages = readAll<{ id: number; jsonrpc: string }>(out);
   expect(messages.map(({ id, jsonrpc }) => [id, jsonrpc]).sort()).toEqual([1, 2, 3, 4].map((id) => [id, '2.0']));
-  expect(
-    err
-      .trimEnd()
-      .split('\n')
-      .map((line) => (JSON.parse(line) as { msg: string }).msg),
-  ).toEqual(['waiting for an assistant on standard input', 'a message of the assistant failed']);
+  expect(readAll<{ msg: string }>(err).map(({ msg }) => msg)).toEqual([
+    'waiting for an assistant on standard input',
+    'a message of the assistant failed',
+  ]);
 });
