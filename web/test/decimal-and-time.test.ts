@@ -126,6 +126,13 @@ describe('the range of a chart', () => {
     expect(stepsUntil('2035-03-13T00:00:00Z')).toEqual(['7d']);
   });
 
+  it('has round steps for any snapshot period', () => {
+    const weeks = { from: '2026-11-07T21:03:10Z', to: '2026-11-28T21:01:10Z' };
+    expect(stepsFor(weeks, 10_000)).toEqual(['1h', '6h', '1d', '7d']);
+    expect(stepsFor(weeks, 10_800_000)).toEqual(['3h', '6h', '1d', '7d']);
+    expect(stepsFor({ ...weeks, from: '2026-11-28T20:00:00Z' }, 10_000)).toEqual(['10s', '1m', '10m', '1h']);
+  });
+
   it.each([
     ['2025-02-12T00:10:00Z', '2025-02-12T04:00:00Z', ['10m', '1h']],
     ['2025-02-12T00:00:00Z', '2025-03-05T00:00:00Z', ['1h', '6h', '1d', '7d']],

@@ -96,10 +96,10 @@ const SPAN_MS: Readonly<Record<Exclude<Span, 'all'>, number>> = { '24h': DAY_MS,
 
 /** The most in one answer of the service. */
 export const POINTS_MAX = 1000;
-/** Steps to choose from, in snapshot periods: with ten minutes these are 10m, 1h, 6h, 1d and 7d. */
-const STEPS = [1, 6, 36, 144, 1008];
-/** In days: steps of a chart of changes. */
-export const CHANGE_STEPS = [1, 7];
+/** Steps to choose from, beside the snapshot period; all are multiples of it that are larger. */
+const STEPS = [60_000, 600_000, 3_600_000, 21_600_000, DAY_MS, 7 * DAY_MS];
+/** Of a chart of changes. */
+export const CHANGE_STEPS = [DAY_MS, 7 * DAY_MS];
 
 /** The start of a span that ends at the newest snapshot. */
 export function startOf(span: Span, { oldest, newest }: { readonly oldest: string; readonly newest: string }): string {
@@ -108,11 +108,12 @@ export function startOf(span: Span, { oldest, newest }: { readonly oldest: strin
   return Date.parse(start) < Date.parse(oldest) ? oldest : start;
 }
 
-/** The steps with which a range has less than POINTS_MAX points, in so many periods; at least one. */
-export function stepsFor({ from, to }: Range, periodMs: number, counts = STEPS): readonly string[] {
+/** The steps with which a range has less than POINTS_MAX points; at least one. */
+export function stepsFor({ from, to }: Range, periodMs: number, sizes = STEPS): readonly string[] {
   const length = Date.parse(to) - Date.parse(from);
-  const fitting = counts.map((count) => count * periodMs).filter((step) => length / step < POINTS_MAX);
-  const largest = counts.at(-1)! * periodMs;
+  const all = [periodMs, ...sizes.filter((size) => size > periodMs && size % periodMs === 0)];
+  const fitting = all.filter((step) => length / step < POINTS_MAX);
+  const largest = Math.max(...all);
   const steps = fitting.length > 0 ? fitting : [(Math.floor(length / POINTS_MAX / largest) + 1) * largest];
   return steps.filter((step, index) => index === 0 || step < length).map(showDuration);
 }

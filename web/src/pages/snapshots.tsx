@@ -23,7 +23,7 @@ export function SnapshotsPage({ here }: { readonly here: Shown }): JSX.Element {
       cell: ({ record_time, forced }) => (
         <>
           <a href={snapshotLink(here.migration, record_time)}>
-            <Time of={record_time} precise={snapshots.some((each) => each.forced)} />
+            <Time of={record_time} precise={snapshots.some((each) => !each.record_time.endsWith(':00Z'))} />
           </a>{' '}
           {forced && <span class="tag">forced</span>}
         </>
