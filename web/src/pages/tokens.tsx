@@ -38,7 +38,11 @@ export function TokensPage({ here }: { readonly here: Shown }): JSX.Element {
         title="Instruments"
         ask={instrumentsRequest}
         more={[
-          { name: 'Total of', cell: ({ scope }) => (scope === 'network' ? 'the supply' : 'followed owners') },
+          {
+            name: 'Total of',
+            cell: ({ scope }) => (scope === 'network' ? 'the supply' : 'followed owners'),
+            narrow: 'aside',
+          },
           amountColumn('Owners', ({ owners }: Instrument) => owners),
         ]}
       />
