@@ -105,8 +105,8 @@ if (process.env.HOLDFAST_TEST_DEPLOY && CAN_BUILD)
       stdio: 'ignore',
     });
     const closed = once(service, 'close');
+    const pid = (): string => readFileSync(`/proc/${service.pid}/task/${service.pid}/children`, 'utf8').trim();
     try {
-      const pid = (): string => readFileSync(`/proc/${service.pid}/task/${service.pid}/children`, 'utf8').trim();
       await expect.poll(pid).not.toBe('');
       const ask = (...command: readonly string[]) =>
         spawnSync('nsenter', ['--target', pid(), '--mount', '--net', '--pid', ...inside(command)], {
@@ -121,6 +121,8 @@ if (process.env.HOLDFAST_TEST_DEPLOY && CAN_BUILD)
       expect(ask('sh', '-c', 'touch dist/a').stderr).toMatch(/Read-only file system|Permission denied/);
       expect(ask('node', 'dist/main.js', 'doctor').stdout).toContain('/data');
     } finally {
+      // The first process became another user, so it does not end with its parent.
+      if (pid() !== '') process.kill(Number(pid()), 'SIGKILL');
       service.kill('SIGKILL');
       await closed;
     }
