@@ -52,7 +52,7 @@ export const mcpCommand: CliCommand = {
   },
 };
 
-/** What an assistant is told before any question. */
+/** Instructions that an assistant gets with the list of tools. */
 const INSTRUCTIONS = `Who held how much coin, and how much of each token, on a Canton ledger, and what moved.
 Amounts are exact decimal strings: quote them as they are. Times are in UTC.
 "as_of" is the newest snapshot known, and whether Holdfast is ready. Pass on "warnings".
